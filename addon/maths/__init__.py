@@ -1,0 +1,1 @@
+"""Mathematics on numpy arrays that every other part builds on. Imports nothing of the project's own."""
