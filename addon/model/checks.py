@@ -13,7 +13,8 @@ BOUNDS_TOLERANCE = 1e-3  # of the diagonal; every model of the games but a few i
 
 
 def bounds_deviation(flver: Flver, positions: Sequence[Array]) -> float:
-    """Return how far the header's bounds are from those of the posed vertices, as a share of their diagonal.
+    """Return how far the header's bounds are from those of the posed vertices, as a share of the stored
+    diagonal.
 
     Args:
         flver: the model.
@@ -28,8 +29,8 @@ def bounds_deviation(flver: Flver, positions: Sequence[Array]) -> float:
     low = np.min([part.min(axis=0) for part in filled], axis=0)
     high = np.max([part.max(axis=0) for part in filled], axis=0)
     stored = np.array([flver.header["bounds_min"], flver.header["bounds_max"]], np.float64)
-    diagonal = float(np.linalg.norm(high.astype(np.float64) - low)) or 1.0
-    return float(np.abs(stored - (low, high)).max() / diagonal)
+    deviation = float(np.abs(stored - (low, high)).max())
+    return deviation / (float(np.linalg.norm(stored[1] - stored[0])) or 1.0)
 
 
 def findings(flver: Flver, positions: Sequence[Array]) -> list[str]:

@@ -73,13 +73,10 @@ def vertex_bones(flver: Flver, mesh: Mesh, vertices: Vertices) -> tuple[Array, A
 
     Returns:
         (n, k) int32 node indices, -1 for none; (n, k) float32 weights as stored. Static vertices have the node that
-        carries them at weight one; so have dynamic ones whose layout holds bones without weights.
+        carries them at weight one; dynamic ones without weights follow their first bone, or nothing.
     """
     if not mesh.dynamic or vertices.bones is None:
-        if mesh.dynamic:
-            nodes = np.full(len(vertices.positions), -1, np.int32)
-        else:
-            nodes = static_nodes(flver, mesh, vertices)
+        nodes = np.full(len(vertices.positions), -1, np.int32) if mesh.dynamic else static_nodes(flver, mesh, vertices)
         return nodes[:, None], np.ones((len(nodes), 1), np.float32)
     nodes = named_nodes(vertices.bones, mesh.palette, len(flver.nodes))
     if vertices.weights is None:
