@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,11 +15,13 @@ HANG = 600  # seconds; only a guard
 
 def run_python(code: str, *, arguments: tuple[str, ...] = ()) -> str:
     """Return what ``code`` prints in a new Python process at the project's root; fails with its messages."""
-    return _run([sys.executable, "-c", code, *arguments], {})
+    return _run([sys.executable, "-c", dedent(code), *arguments], {})
 
 
 def run_blender(bpy: ModuleType, code: str, user: Path) -> str:
     """Return what ``code`` prints in a new Blender of the kind that runs this, with ``user`` as user folder."""
+    # A real Blender does not heed PYTHONPATH.
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{dedent(code)}"
     if bpy.app.binary_path:
         command = [bpy.app.binary_path, "--background", "--python-exit-code", "1", "--python-expr", code]
     else:
@@ -27,11 +30,10 @@ def run_blender(bpy: ModuleType, code: str, user: Path) -> str:
 
 
 def _run(command: list[str], environment: dict[str, str]) -> str:
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, **environment, "PYTHONPATH": path},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=HANG,

@@ -169,7 +169,7 @@ def test_zip_holds_what_users_need(built_zip: Path):
 
 
 def test_register_and_unregister_twice_leave_nothing(blender, tmp_path: Path):
-    code = """if True:
+    code = """
         from tests.footprint import footprint
         import addon
         before = footprint()
@@ -182,7 +182,7 @@ def test_register_and_unregister_twice_leave_nothing(blender, tmp_path: Path):
 
 
 def test_zip_installs_enables_and_disables(blender, built_zip: Path, tmp_path: Path):
-    code = f"""if True:
+    code = f"""
         import sys, bpy
         from tests.footprint import footprint
         before = footprint()
