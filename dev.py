@@ -142,10 +142,12 @@ def set_up() -> None:
 
 
 def choose_python() -> str:
-    """Return a Python that a bpy wheel exists for: the running one, else one that this machine has."""
+    """Return a Python that a bpy wheel exists for: the running one, else that of `.venv`, else another one found."""
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if here in VERSIONS:
         return sys.executable
+    if python_version(str(PYTHON)) in VERSIONS:
+        return str(PYTHON)
     for version in VERSIONS:
         pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python{version}"))
         for candidate in (shutil.which(f"python{version}"), *map(str, reversed(pyenv))):
