@@ -13,7 +13,7 @@ BOUNDS_TOLERANCE = 1e-3  # of the diagonal; every model of the games but a few i
 
 
 def bounds_deviation(flver: Flver, positions: Sequence[Array]) -> float:
-    """Return how far the header's bounds are from those of the posed vertices, as a share of the stored diagonal.
+    """Return how far the header's bounds are from those of the posed vertices, as a share of their own diagonal.
 
     Args:
         flver: the model.
