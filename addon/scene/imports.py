@@ -118,9 +118,15 @@ def _decode(path: Path, settings: FlverSettings) -> DecodedFile:
             warnings.append(f"holds {member.name} twice, imported once")
         else:
             distinct.append(member)
-    return DecodedFile(
-        [(member, PlacedModel.of(Flver.read(member.data(), member.file))) for member in distinct], warnings
-    )
+    return DecodedFile([(member, _place(member)) for member in distinct], warnings)
+
+
+def _place(member: Member) -> PlacedModel:
+    flver = Flver.read(member.data(), member.file)
+    try:
+        return PlacedModel.of(flver)
+    except FormatError as error:
+        raise error.inside(member.file) from error
 
 
 def _wanted(member: Member, pattern: str) -> bool:
