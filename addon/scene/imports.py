@@ -107,11 +107,12 @@ def _key(path: Path, settings: FlverSettings) -> tuple[Path, int, int, str]:
 def _decode(path: Path, settings: FlverSettings) -> DecodedFile:
     """Read, check and place every model of a file."""
     source = open_source(path)
-    members = [member for member in source.of_kind(Kind.FLVER) if _wanted(member, settings.member_filter)]
+    wanted = [member for member in source.members if _wanted(member, settings.member_filter)]
+    members = [member for member in wanted if member.kind == Kind.FLVER]
+    warnings = [fault for member in wanted if (fault := member.fault)]
     if not members:
-        wanted = f" that matches {settings.member_filter!r}" if settings.member_filter else ""
-        raise FormatError(f"holds no FLVER model{wanted}")
-    warnings: list[str] = []
+        which = f" that matches {settings.member_filter!r}" if settings.member_filter else ""
+        raise FormatError("; ".join([f"holds no FLVER model{which}", *warnings]))
     distinct: list[Member] = []
     for member in members:
         if any(member.name == other.name and member.data() == other.data() for other in distinct):
