@@ -66,7 +66,7 @@ COMPRESSED = 0x01  # bit of an entry's flags: its data is wrapped on its own
 ALIGNMENT = 16
 
 
-@dataclass
+@dataclass(slots=True)
 class Entry:
     r"""One file in a binder.
 

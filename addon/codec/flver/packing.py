@@ -7,9 +7,11 @@ from .parts import Mesh, Packing
 # the games' own way; and that of the tools which put all indices first
 PACKINGS = (
     Packing(),
-    Packing(indices_first=True, index_alignment=1, mesh_alignment=32, buffer_alignment=32),
+    Packing(indices_first=True, index_alignment=1, mesh_alignment=32, buffer_alignment=32, data_alignment=32),
 )
-DATA_ALIGNMENT = 32
+
+
+GROUP_ALIGNMENT = 16  # of each group of lists that tables point to
 
 
 def place(meshes: list[Mesh], packing: Packing) -> tuple[list[int], int]:
@@ -45,4 +47,4 @@ def place(meshes: list[Mesh], packing: Packing) -> tuple[list[int], int]:
     if packing.indices_first:
         for mesh in meshes:
             put_buffers(mesh)
-    return index_offsets + buffer_offsets, end + -end % DATA_ALIGNMENT
+    return index_offsets + buffer_offsets, end + -end % packing.data_alignment

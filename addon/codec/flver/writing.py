@@ -9,7 +9,7 @@ import numpy as np
 from ..binary import Array, Record, Writer, encode_text, fill, text_encoding
 from ..errors import FormatError
 from .gx import GxForm, write_gx_list
-from .packing import DATA_ALIGNMENT, place
+from .packing import GROUP_ALIGNMENT, place
 from .records import (
     BUFFER,
     DUMMY,
@@ -25,8 +25,6 @@ from .records import (
 
 if TYPE_CHECKING:
     from .model import Flver
-
-GROUP_ALIGNMENT = 16
 
 
 def write_flver(flver: Flver) -> bytes:
@@ -156,7 +154,7 @@ class _FlverWriter:
     def _data(self, header: Array, face_sets: Array, buffers: Array) -> None:
         """Write indices and vertices where the packing has them, and their records."""
         offsets, size = place(self.flver.meshes, self.flver.packing)
-        start = self.out.align(DATA_ALIGNMENT)
+        start = self.out.align(self.flver.packing.data_alignment)
         if self.flver.version in (0x2000F, 0x20010):
             start = self.out.reserve(32) + 32
         header["data_offset"], header["data_size"] = start, size
