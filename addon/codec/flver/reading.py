@@ -12,7 +12,7 @@ from ..binary import Array, Buffer, Reader, encode_text, text_encoding
 from .faces import FaceSet, FaceSetFlags
 from .gx import GxForm, GxList, GxReference, read_gx_lists
 from .layout import Layout, VertexBuffer
-from .packing import GROUP_ALIGNMENT, PACKINGS, place
+from .packing import GROUP_ALIGNMENT, packing_of
 from .parts import ORIENTED_BOUNDS_FROM, Material, Mesh, SkeletonSet, Texture
 from .records import (
     BOX_BOUNDS,
@@ -90,7 +90,7 @@ class _FlverReader:
         gx_lists, places = self._gx_lists()
         meshes = [self._mesh(i, layouts) for i in range(len(self.meshes))]
         self._uncounted_palettes(meshes)
-        starts = [int(row["offset"]) for row in (*self.face_sets, *self.buffers)]
+        starts = [*self.face_sets["offset"].tolist(), *self.buffers["offset"].tolist()]
         return {
             "header": self.header,
             "nodes": self.nodes,
@@ -103,7 +103,7 @@ class _FlverReader:
             "meshes": meshes,
             "layouts": layouts,
             "skeletons": self._skeletons() if self.version >= ORIENTED_BOUNDS_FROM else None,
-            "packing": next((way for way in PACKINGS if place(meshes, way)[0] == starts), PACKINGS[0]),
+            "packing": packing_of(meshes, starts, self.version),
         }
 
     def _check_parents(self) -> None:
