@@ -362,8 +362,7 @@ def composite(data, count, depth):
     need(len(data) >= 6, "composite size")
     head = data[0]
     amount = head & (0x3F if head & 0x80 else 0x7F)
-    need(amount >= 2 or head & 0x80, "composite of fewer than two")
-    need(amount >= 1, "empty composite")
+    need(head & 0x7F >= 2, "composite of fewer than two")
     at, left, parts = 1, count, []
     for _ in range(amount):
         part, used = array(data[at:], left, depth)
@@ -380,7 +379,7 @@ def composite(data, count, depth):
 def interleaved(data, parts, count, depth):
     need(len(data) >= 3, "interleaving")
     q = data[0] | data[1] << 8
-    indexes, used = array(data[2:], count + 2, depth)
+    indexes, used = array(data[2:], count + 1, depth)
     at = 2 + used
     need(len(indexes) >= 2, "interleaving")
     if q & 0x8000:
