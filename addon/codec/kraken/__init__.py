@@ -19,8 +19,9 @@ from .blocks import Kind, Quantum
 from .chunks import Chunk, PlainChunk
 from .lanes import HuffmanBatch
 
-BATCH = 1 << 22
-BATCH_SYMBOLS = 1 << 24
+BATCH_OUTPUT = 1 << 24
+BATCH_SOURCE = 1 << 22
+BATCH_SYMBOLS = 1 << 22
 LANES_SHARE = 0.4  # of a batch's time, roughly
 
 
@@ -74,7 +75,12 @@ class _Batch:
     @property
     def full(self) -> bool:
         """Whether another quantum would take more memory than it saves time."""
-        return self.quanta[-1][0].end - self.quanta[0][0].start >= BATCH or self.huffman.symbols >= BATCH_SYMBOLS
+        first, last = self.quanta[0][0], self.quanta[-1][0]
+        return (
+            last.end - first.start >= BATCH_OUTPUT
+            or last.source_end - first.source >= BATCH_SOURCE
+            or self.huffman.symbols >= BATCH_SYMBOLS
+        )
 
     def run(self) -> Iterator[float]:
         """Write the output; yield the output byte up to which the work is done, on average."""

@@ -62,18 +62,24 @@ class BitText:
             raise damaged("bits end too early", self.offset)
         return int(self.text[start : self.pos] or "0", 2)
 
-    def zeros(self, most: int) -> int:
-        """Skip the zeros in front of the next 1 and return their number, which must not exceed ``most``."""
-        start, self.pos = self.pos, self.text.find("1", self.pos)
-        if not 0 <= self.pos - start <= most:
-            raise damaged("a prefix of zero bits is too long", self.offset)
-        return self.pos - start
+    def prefixed(self, count: int, most: int, width: int, growth: int) -> list[tuple[int, int]]:
+        """Return ``count`` pairs of a number of zeros, ``most`` at most, and the value of the bits behind them.
 
-    def unary(self, most: int) -> int:
-        """Return one number stored as that many zeros and a 1."""
-        count = self.zeros(most)
-        self.pos += 1
-        return count
+        The value starts with the 1 that ends the zeros and has ``width`` bits and ``growth`` more for each zero.
+        """
+        text, pos = self.text, self.pos
+        pairs = []
+        for _ in range(count):
+            one = text.find("1", pos)
+            zeros = one - pos
+            if not 0 <= zeros <= most:
+                raise damaged("a prefix of zero bits is too long", self.offset)
+            pos = one + width + growth * zeros
+            pairs.append((zeros, int(text[one:pos], 2)))
+        if pos > len(text):
+            raise damaged("bits end too early", self.offset)
+        self.pos = pos
+        return pairs
 
     def unaries(self, count: int) -> list[int]:
         """Return ``count`` unary numbers that stand back to back."""

@@ -76,28 +76,42 @@ def _sparse(bits: BitText) -> tuple[list[int], list[int]]:
 def _dense(bits: BitText) -> tuple[list[int], list[int]]:
     """Read the old form for many symbols: gaps and runs, lengths as differences from a running average."""
     low_bits = bits.take(2)
-    symbol = 0 if bits.take(1) else _gamma(bits)
+    skip = bits.take(1)
+    text, pos, offset = bits.text, bits.pos, bits.offset
+    symbol, pos = (0, pos) if skip else _gamma(text, pos, offset)
     average = 32
     symbols: list[int] = []
     lengths: list[int] = []
     while symbol < 256:
-        end = symbol + _gamma(bits)
-        if end > 256:
-            raise damaged("the symbols of a Huffman table", bits.offset)
-        symbols += range(symbol, end)
-        for _ in range(symbol, end):
-            value = bits.unary(20 >> low_bits) << low_bits | bits.take(low_bits)
-            length = zigzag(value) + (average + 2 >> 2)
+        run, pos = _gamma(text, pos, offset)
+        symbols += range(symbol, symbol + run)
+        for _ in range(run):
+            one = text.find("1", pos)
+            zeros = one - pos
+            if not 0 <= zeros <= 20 >> low_bits:
+                raise damaged("a Huffman code length", offset)
+            pos = one + 1 + low_bits
+            change = (zeros - 1 << low_bits) + int(text[one:pos], 2)
+            length = (change >> 1 ^ -(change & 1)) + (average + 2 >> 2)
             average = length + (3 * average + 2 >> 2)
             lengths.append(length)
-        symbol = end if end == 256 else end + _gamma(bits)
-    if symbol != 256 or len(symbols) < 2:
-        raise damaged("the symbols of a Huffman table", bits.offset)
+        symbol += run
+        if symbol < 256:
+            gap, pos = _gamma(text, pos, offset)
+            symbol += gap
+    if symbol != 256 or len(symbols) < 2 or pos > len(text):
+        raise damaged("the symbols of a Huffman table", offset)
+    bits.pos = pos
     return symbols, lengths
 
 
-def _gamma(bits: BitText) -> int:
-    return bits.take(bits.zeros(7) + 2) - 1
+def _gamma(text: str, pos: int, offset: int) -> tuple[int, int]:
+    """Return a number of at least 1 that starts at ``pos``, and the place behind it."""
+    one = text.find("1", pos)
+    if not pos <= one <= pos + 7:
+        raise damaged("the symbols of a Huffman table", offset)
+    end = 2 * one - pos + 2
+    return int(text[pos:end], 2) - 1, end
 
 
 def _new(bits: BitText) -> tuple[list[int], list[int]]:

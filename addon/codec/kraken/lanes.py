@@ -233,17 +233,16 @@ class _Lanes:
             codes, places = self._round(pos[lane], base[lane])
             inside = places[:-1] < stop[lane]
             pos[lane] = places[inside.sum(axis=0), np.arange(len(lane))]
-            yield lane, codes.T.copy(), inside.T.copy()
+            yield lane, codes.T.astype(np.uint16), inside.T.copy()
             lane = lane[pos[lane] < stop[lane]]
 
     def _round(self, pos: Array, base: Array) -> tuple[Array, Array]:
         """Take ROUND codes in every lane; return them (ROUND, lanes) and the positions (ROUND + 1, lanes)."""
-        codes = np.empty((ROUND, len(pos)), np.uint16)
+        codes = np.empty((ROUND, len(pos)), np.int32)
         places = np.empty((ROUND + 1, len(pos)), np.int32)
         places[0] = pos
-        shift, window, code = np.empty_like(pos), np.empty_like(pos), np.empty_like(pos)
-        for index in range(ROUND):
-            pos = places[index]
+        shift, window = np.empty_like(pos), np.empty_like(pos)
+        for pos, code, behind in zip(places, codes, places[1:], strict=False):
             np.right_shift(pos, 3, out=shift)
             self.windows.take(shift, out=window, mode="clip")
             np.bitwise_and(pos, 7, out=shift)
@@ -251,9 +250,8 @@ class _Lanes:
             np.bitwise_and(window, ENTRIES - 1, out=window)
             np.add(window, base, out=window)
             self.lookup.take(window, out=code, mode="clip")
-            codes[index] = code
-            np.right_shift(code, 8, out=code)
-            np.add(pos, code, out=places[index + 1])
+            np.right_shift(code, 8, out=window)
+            np.add(pos, window, out=behind)
         return codes, places
 
     @staticmethod

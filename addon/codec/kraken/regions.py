@@ -48,7 +48,7 @@ class Region:
     def count(self) -> int:
         """Read the number of long lengths, which stands at the back."""
         bits = BitText(self.data[::-1][:8].tobytes(), self._offset)
-        value = bits.take(bits.zeros(18) + 1)
+        ((_zeros, value),) = bits.prefixed(1, 18, 1, 1)
         self.ends[1] = bits.pos
         return value - 1
 
@@ -94,19 +94,14 @@ class Region:
 
     def long_lengths(self, count: int) -> Array:
         """Read long lengths in turn from both ends, (count,) int64, and check that the ends meet."""
-        lengths = []
-        if count:
-            sides = [BitText(data.tobytes(), self._offset) for data in self._rest()]
-            for bits, end in zip(sides, self.ends, strict=True):
-                bits.pos = end & 7
-            for turn in range(count):
-                bits = sides[turn & 1]
-                lengths.append(bits.take(bits.zeros(12) + 7) - 64)
-            self.ends = [(end & ~7) + bits.pos for end, bits in zip(self.ends, sides, strict=True)]
+        lengths = np.empty(count, np.int64)
+        for side, end in enumerate(self.ends if count else ()):
+            data = self.data[::-1] if side else self.data
+            bits = BitText(data[end >> 3 :].tobytes(), self._offset)
+            bits.pos = end & 7
+            pairs = bits.prefixed(len(lengths[side::2]), 12, 7, 1)
+            lengths[side::2] = [value - 64 for _zeros, value in pairs]
+            self.ends[side] = (end & ~7) + bits.pos
         if sum(bytes_for(end) for end in self.ends) != len(self.data):
             raise damaged("the two ends of the offset bits do not meet", self._offset)
-        return np.array(lengths, np.int64)
-
-    def _rest(self) -> tuple[Array, Array]:
-        front, back = (end >> 3 for end in self.ends)
-        return self.data[front:], self.data[::-1][back:]
+        return lengths

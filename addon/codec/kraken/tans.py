@@ -109,25 +109,47 @@ def _windows(data: bytes) -> list[int]:
 
 def _run(table: list[Entry], log: int, data: bytes, count: int, offset: int) -> bytes:
     """Decode the symbols: five states fed from the front, then the same five from the back, and so on."""
-    streams = [_windows(data), _windows(data[::-1])]
+    sides = [_windows(data), _windows(data[::-1])]
     places = [0, 0]
     states = []
     for index in range(5):
-        states.append(streams[index & 1][places[index & 1]] & (1 << log) - 1)
+        states.append(sides[index & 1][places[index & 1]] & (1 << log) - 1)
         places[index & 1] += log
-    out = bytearray()
-    ends_early = damaged("a tANS stream ends too early", offset)
-    for start in range(0, count - 5, 5):
-        side = start // 5 & 1
-        stream, place = streams[side], places[side]
-        for index in range(min(5, count - 5 - start)):
-            symbol, width, mask, add = table[states[index]]
-            out.append(symbol)
-            states[index] = add + (stream[place] & mask)
-            place += width
+    symbols: list[int] = []
+    rounds, rest = divmod(count - 5, 5)
+    for turn in range(rounds):
+        place = places[turn & 1]
         if place > 8 * len(data):
-            raise ends_early
-        places[side] = place
+            raise damaged("a tANS stream ends too early", offset)
+        places[turn & 1] = _round(table, states, sides[turn & 1], place, symbols)
+    last = sides[rounds & 1]
+    for index in range(rest):
+        symbol, width, mask, add = table[states[index]]
+        symbols.append(symbol)
+        states[index] = add + (last[places[rounds & 1]] & mask)
+        places[rounds & 1] += width
     if max(states) > 255 or bytes_for(places[0]) + bytes_for(places[1]) != len(data):
         raise damaged("tANS streams do not meet", offset)
-    return bytes(out) + bytes(states)
+    return bytes(symbols) + bytes(states)
+
+
+def _round(table: list[Entry], states: list[int], stream: list[int], place: int, symbols: list[int]) -> int:
+    """Let each state give a symbol and take bits of the stream; return the place behind them."""
+    a, b, c, d, e = states
+    first, width, mask, add = table[a]
+    a = add + (stream[place] & mask)
+    place += width
+    second, width, mask, add = table[b]
+    b = add + (stream[place] & mask)
+    place += width
+    third, width, mask, add = table[c]
+    c = add + (stream[place] & mask)
+    place += width
+    fourth, width, mask, add = table[d]
+    d = add + (stream[place] & mask)
+    place += width
+    fifth, width, mask, add = table[e]
+    e = add + (stream[place] & mask)
+    symbols += (first, second, third, fourth, fifth)
+    states[:] = a, b, c, d, e
+    return place + width
