@@ -292,7 +292,7 @@ def tans_table(weights, log):
                 quarters[j].append((symbol, count, (c << count) - (1 << log)))
                 c += 1
         before += weight
-    return sum(quarters, []) + [(symbol, log, 0) for symbol in singles]
+    return [*quarters[0], *quarters[1], *quarters[2], *quarters[3], *((symbol, log, 0) for symbol in singles)]
 
 
 def tans(data, count):

@@ -10,8 +10,7 @@ Source of all rules: found on real files and held against native decoders.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-
-import numpy as np
+from io import BytesIO
 
 from ..binary import Buffer
 from . import blocks, chunks, lz, lzb
@@ -41,16 +40,17 @@ def decode(payload: Buffer, size: int, progress: Callable[[float], None] | None 
     """
     data = memoryview(payload).toreadonly().cast("B")
     quanta = blocks.walk(data, size)
-    out = bytearray(size)
-    batch = _Batch(data, out)
+    out = _Output()
+    batch, done = _Batch(data, out), 0.0
     for quantum in quanta:
         batch.add(quantum)
         if batch.full or quantum is quanta[-1]:
-            for place in batch.run():
+            for step in batch.run():
+                done += step
                 if progress:
-                    progress(place / size)
+                    progress(min(done / size, 1.0))
             batch = _Batch(data, out)
-    return bytes(out)
+    return out.finish()
 
 
 def encode(content: Buffer) -> bytes:
@@ -58,49 +58,69 @@ def encode(content: Buffer) -> bytes:
     return b"".join(blocks.frame(memoryview(content)))
 
 
+class _Output:
+    """The content so far. Its last part is the window that matches read; what is in front of it is out of reach."""
+
+    def __init__(self) -> None:
+        self.window = bytearray()
+        self._done = BytesIO()
+
+    def begin(self, quantum: Quantum) -> None:
+        """Make room for the output of a quantum."""
+        if quantum.start == 0:
+            self._done.write(self.window)
+            self.window = bytearray()
+        self.window += bytes(quantum.end - quantum.start)
+
+    def finish(self) -> bytes:
+        """Return all of the content."""
+        self._done.write(self.window)
+        return self._done.getvalue()
+
+
 class _Batch:
     """Some quanta in a row, walked together so that their Huffman streams are decoded together."""
 
-    def __init__(self, payload: memoryview, out: bytearray) -> None:
+    def __init__(self, payload: memoryview, out: _Output) -> None:
         self.payload = payload
         self.out = out
         self.huffman = HuffmanBatch()
         self.quanta: list[tuple[Quantum, list[Chunk]]] = []
+        self.size = 0
 
     def add(self, quantum: Quantum) -> None:
         """Walk the headers of a quantum."""
         walked = list(chunks.walk(self.payload, quantum, self.huffman)) if quantum.kind is Kind.KRAKEN else []
         self.quanta.append((quantum, walked))
+        self.size += quantum.end - quantum.start
 
     @property
     def full(self) -> bool:
         """Whether another quantum would take more memory than it saves time."""
-        first, last = self.quanta[0][0], self.quanta[-1][0]
-        return (
-            last.end - first.start >= BATCH_OUTPUT
-            or last.source_end - first.source >= BATCH_SOURCE
-            or self.huffman.symbols >= BATCH_SYMBOLS
-        )
+        source = self.quanta[-1][0].source_end - self.quanta[0][0].source
+        return self.size >= BATCH_OUTPUT or source >= BATCH_SOURCE or self.huffman.symbols >= BATCH_SYMBOLS
 
     def run(self) -> Iterator[float]:
-        """Write the output; yield the output byte up to which the work is done, on average."""
+        """Write the output; yield, now and then, how many bytes' worth of work is done since the last time."""
         first, last = self.quanta[0][0], self.quanta[-1][0]
         self.huffman.decode(self.payload[first.source : last.source_end], first.source)
-        yield first.start + LANES_SHARE * (last.end - first.start)
+        yield LANES_SHARE * self.size
         for quantum, walked in self.quanta:
+            self.out.begin(quantum)
             self._write(quantum, walked)
-            yield quantum.end + LANES_SHARE * (last.end - quantum.end)
+            yield (1 - LANES_SHARE) * (quantum.end - quantum.start)
 
     def _write(self, quantum: Quantum, walked: list[Chunk]) -> None:
+        window = self.out.window
         source = self.payload[quantum.source : quantum.source_end]
         if quantum.kind is Kind.STORED:
-            self.out[quantum.start : quantum.end] = source
+            window[quantum.start :] = source
         elif quantum.kind is Kind.FILL:
-            self.out[quantum.start : quantum.end] = bytes(source) * (quantum.end - quantum.start)
+            window[quantum.start :] = bytes(source) * (quantum.end - quantum.start)
         elif quantum.kind is Kind.LZB16:
-            lzb.run(self.payload, quantum, self.out)
+            lzb.run(self.payload, quantum, window)
         for chunk in walked:
             if isinstance(chunk, PlainChunk):
-                self.out[chunk.start : chunk.start + chunk.part.count] = chunk.part.resolve().tobytes()
+                window[chunk.start : chunk.start + chunk.part.count] = chunk.part.resolve().tobytes()
             else:
-                lz.run(chunk, self.out)
+                lz.run(chunk, window)

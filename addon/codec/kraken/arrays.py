@@ -40,6 +40,13 @@ CODED_LONG = BitTable("coded array header, long", 40, (
     (39, 1, "short", "0"),
 ))  # fmt: skip
 
+HEADERS = {
+    (True, True): RAW_SHORT,
+    (True, False): RAW_LONG,
+    (False, True): CODED_SHORT,
+    (False, False): CODED_LONG,
+}
+
 COMPOSITE = BitTable("composite head", 8, (
     (0, 7, "count", "arrays; only 6 bits of it when interleaved"),
     (7, 1, "interleaved", "pieces of the arrays take turns"),
@@ -97,7 +104,7 @@ class ArrayWalker:
             raise damaged("arrays are nested too deep", pos)
         end = pos + size
         if kind == RAW:
-            return _known(np.frombuffer(self.payload[pos:end], np.uint8)), end
+            return known(np.frombuffer(self.payload[pos:end], np.uint8)), end
         if kind == TANS:
             return Part(count, lambda: _bytes(tans.decode(self.payload[pos:end], count, pos))), end
         if kind == RUNS:
@@ -113,10 +120,7 @@ class ArrayWalker:
         short, kind = self.payload[pos] >> 7, self.payload[pos] >> 4 & 7
         if kind > COMPOSED:
             raise damaged(f"an array of unknown type {kind}", pos)
-        if kind == RAW:
-            table = RAW_SHORT if short else RAW_LONG
-        else:
-            table = CODED_SHORT if short else CODED_LONG
+        table = HEADERS[kind == RAW, bool(short)]
         source = pos + table.size // 8
         if source > end:
             raise damaged("an array header is cut off", pos)
@@ -134,7 +138,7 @@ class ArrayWalker:
         bits = BitText(self.payload[pos : min(end, pos + TABLE_BYTES)], pos)
         table = read_table(bits)
         if isinstance(table, int):
-            return _known(np.full(count, table, np.uint8))
+            return known(np.full(count, table, np.uint8))
         pos += bits.bytes_used()
         out = np.empty(count, np.uint8)
         if end - pos < (6 if halves else 3):
@@ -147,7 +151,7 @@ class ArrayWalker:
             self._streams(middle, end, table, out[(count + 1) >> 1 :])
         else:
             self._streams(pos, end, table, out)
-        return _known(out)
+        return known(out)
 
     def _streams(self, pos: int, end: int, table: CodeTable, out: Array) -> None:
         """Register three streams, behind the size of the first."""
@@ -160,7 +164,7 @@ class ArrayWalker:
         if pos == end:
             raise damaged("an empty run-length array", pos)
         if end - pos == 1:
-            return _known(np.full(count, self.payload[pos], np.uint8))
+            return known(np.full(count, self.payload[pos], np.uint8))
         if self.payload[pos] == 0:
             return Part(count, lambda: _bytes(runs.expand(self.payload[pos + 1 : end], count, pos)))
         prefix, rest = self.walk(pos, end, MAX_COUNT, depth + 1)
@@ -217,7 +221,8 @@ class ArrayWalker:
         return Part(count, resolve)
 
 
-def _known(values: Array) -> Part:
+def known(values: Array) -> Part:
+    """Return the part whose bytes stand in ``values`` when the time comes."""
     return Part(len(values), lambda: values)
 
 

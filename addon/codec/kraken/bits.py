@@ -94,7 +94,7 @@ class BitText:
         return bytes_for(self.pos)
 
 
-def bytes_for(bits: int) -> int:
+def bytes_for(bits: Bits) -> Bits:
     """Return the bytes that hold so many bits."""
     return (bits + 7) >> 3
 

@@ -1,4 +1,4 @@
-"""The outer frame: blocks of 256 KiB and the quanta in them. All sizes are in the headers, so nothing is decoded here."""
+"""The outer frame: blocks of 256 KiB and the quanta in them. Headers hold all sizes, so nothing is decoded here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from ..binary import Buffer
 from ..errors import FormatError
 from .bits import BitTable, damaged
 
@@ -55,9 +56,8 @@ class Quantum:
         kind: how the bytes are coded.
         source: first payload byte of the body.
         source_end: the byte behind the body.
-        start: first output byte.
+        start: first output byte, counted from the start of the window: the first byte that a match may read.
         end: the byte behind the output.
-        base: first output byte that a match may read.
     """
 
     kind: Kind
@@ -65,7 +65,6 @@ class Quantum:
     source_end: int
     start: int
     end: int
-    base: int
 
 
 def walk(payload: memoryview, size: int) -> list[Quantum]:
@@ -87,21 +86,20 @@ def walk(payload: memoryview, size: int) -> list[Quantum]:
             base = start
         _check_codec(codec, uncompressed, pos)
         pos += 2
-        end = min(start + BLOCK_SIZE, size)
+        span = (start - base, min(start + BLOCK_SIZE, size) - base)
         if uncompressed:
-            found = [_quantum(payload, Kind.STORED, pos, end - start, (start, end, base))]
+            quanta.append(_quantum(payload, Kind.STORED, pos, span[1] - span[0], span))
         elif codec == KRAKEN:
-            found = [_kraken_quantum(payload, pos, checksum, (start, end, base))]
+            quanta.append(_kraken_quantum(payload, pos, checksum, span))
         else:
-            found = list(_small_quanta(payload, pos, checksum, (start, end, base)))
-        quanta += found
-        pos = found[-1].source_end
+            quanta += _small_quanta(payload, pos, checksum, span)
+        pos = quanta[-1].source_end
     if any(payload[pos:]):
         raise damaged("bytes follow the last block", pos)
     return quanta
 
 
-def frame(content: bytes) -> Iterator[bytes]:
+def frame(content: memoryview) -> Iterator[Buffer]:
     """Yield the pieces of a legal stream of uncompressed blocks."""
     for start in range(0, len(content), BLOCK_SIZE):
         yield UNCOMPRESSED.to_bytes(2, "big")
@@ -121,14 +119,14 @@ def _check_codec(codec: int, uncompressed: int, pos: int) -> None:
     raise FormatError(f"the data is compressed with Oodle {name}; only Kraken and LZB16 can be read", offset=pos)
 
 
-def _quantum(payload: memoryview, kind: Kind, pos: int, size: int, span: tuple[int, int, int]) -> Quantum:
-    """Return a quantum of ``size`` payload bytes, checked to be there; ``span`` is start, end and base."""
+def _quantum(payload: memoryview, kind: Kind, pos: int, size: int, span: tuple[int, int]) -> Quantum:
+    """Return a quantum of ``size`` payload bytes, checked to be there; ``span`` is start and end."""
     if pos + size > len(payload):
         raise damaged("the payload ends inside a block", len(payload))
     return Quantum(kind, pos, pos + size, *span)
 
 
-def _kraken_quantum(payload: memoryview, pos: int, checksum: int, span: tuple[int, int, int]) -> Quantum:
+def _kraken_quantum(payload: memoryview, pos: int, checksum: int, span: tuple[int, int]) -> Quantum:
     count = span[1] - span[0]
     size, flags, unk20 = QUANTUM.split(_number(payload, pos, 3))
     if size == 0x3FFFF:
@@ -142,22 +140,21 @@ def _kraken_quantum(payload: memoryview, pos: int, checksum: int, span: tuple[in
     return _quantum(payload, kind, pos + (6 if checksum else 3), size, span)
 
 
-def _small_quanta(payload: memoryview, pos: int, checksum: int, span: tuple[int, int, int]) -> Iterator[Quantum]:
+def _small_quanta(payload: memoryview, pos: int, checksum: int, span: tuple[int, int]) -> Iterator[Quantum]:
     """Yield the quanta of an LZB16 block, one every 16 KiB; only blocks of a single one are known from real files."""
-    block_start, block_end, base = span
-    for start in range(block_start, block_end, SMALL_SIZE):
-        end = min(start + SMALL_SIZE, block_end)
+    for start in range(*span, SMALL_SIZE):
+        end = min(start + SMALL_SIZE, span[1])
         size, special = SMALL_QUANTUM.split(_number(payload, pos, 2))
         if size != 0x3FFF:
             size += 1
             if size > end - start:
                 raise damaged("a quantum is larger than what it decodes to", pos)
             kind = Kind.STORED if size == end - start else Kind.LZB16
-            quantum = _quantum(payload, kind, pos + (5 if checksum else 2), size, (start, end, base))
+            quantum = _quantum(payload, kind, pos + (5 if checksum else 2), size, (start, end))
         elif special == 1:
-            quantum = _quantum(payload, Kind.FILL, pos + 2, 1, (start, end, base))
+            quantum = _quantum(payload, Kind.FILL, pos + 2, 1, (start, end))
         elif special == 2:
-            quantum = _quantum(payload, Kind.STORED, pos + 2, end - start, (start, end, base))
+            quantum = _quantum(payload, Kind.STORED, pos + 2, end - start, (start, end))
         else:
             raise damaged("a special quantum of unknown kind", pos)
         pos = quantum.source_end

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..binary import Array
-from .arrays import ArrayWalker, Part
+from .arrays import ArrayWalker, Part, known
 from .bits import BitTable, damaged
 from .blocks import Quantum
 from .lanes import HuffmanBatch
@@ -42,9 +42,8 @@ class LzChunk:
     """Output made of literals and matches.
 
     Attributes:
-        start: first output byte.
+        start: first output byte, counted from the start of the window.
         end: the byte behind the output.
-        base: first output byte that a match may read.
         head: raw bytes in front, 8 at the start of the window, else none.
         delta: literals are added to what the last distance points at.
         literals: their values.
@@ -60,7 +59,6 @@ class LzChunk:
 
     start: int
     end: int
-    base: int
     head: memoryview
     delta: bool
     literals: Part
@@ -100,9 +98,9 @@ def walk(payload: memoryview, quantum: Quantum, batch: HuffmanBatch) -> Iterator
         if pos > quantum.source_end or size > end - start or mode > (size < end - start):
             raise damaged("a chunk header", body - 3)
         if size == end - start:
-            yield PlainChunk(start, Part(size, lambda body=body, pos=pos: np.frombuffer(payload[body:pos], np.uint8)))
+            yield PlainChunk(start, known(np.frombuffer(payload[body:pos], np.uint8)))
         else:
-            yield _LzWalker(walker, body, pos).walk((start, end, quantum.base), delta=mode == 0)
+            yield _LzWalker(walker, body, pos).walk(start, end, delta=mode == 0)
     if pos != quantum.source_end:
         raise damaged("bytes follow the last chunk", pos)
 
@@ -116,12 +114,11 @@ class _LzWalker:
         self.pos = pos
         self.end = end
 
-    def walk(self, span: tuple[int, int, int], *, delta: bool) -> LzChunk:
-        start, end, base = span
+    def walk(self, start: int, end: int, *, delta: bool) -> LzChunk:
         count = end - start
         if self.end - self.pos < LEAST_LZ:
             raise damaged("an LZ chunk that is too small", self.pos)
-        head = self._take(RAW_HEAD if start == base else 0)
+        head = self._take(0 if start else RAW_HEAD)
         excess = self._excess() if self.payload[self.pos] >> 7 else None
         literals = self._array(count)
         commands = self._array(count)
@@ -135,7 +132,7 @@ class _LzWalker:
         lengths = self._array(count >> 2)
         region = np.frombuffer(self.payload[self.pos : self.end], np.uint8)
         return LzChunk(
-            start, end, base, head, delta, literals, commands, offsets, scale, low, lengths, region, excess, self.pos
+            start, end, head, delta, literals, commands, offsets, scale, low, lengths, region, excess, self.pos
         )
 
     def _take(self, size: int) -> memoryview:

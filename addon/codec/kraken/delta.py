@@ -86,7 +86,7 @@ def _groups(starts: Array, sizes: Array, literals: Array, needs: Array) -> tuple
     pays = (counts > 1) & (np.add.reduceat(gain, heads) > GROUP_COST)
     is_head = np.zeros(len(starts), bool)
     is_head[np.array(heads)[pays]] = True
-    return pays.repeat(counts) , is_head
+    return pays.repeat(counts), is_head
 
 
 def _add(out: bytearray, place: int, stop: int, distance: int) -> None:
@@ -96,12 +96,11 @@ def _add(out: bytearray, place: int, stop: int, distance: int) -> None:
     """
     size = stop - place
     low = LOW_BITS[size] if size < len(LOW_BITS) else int.from_bytes(b"\x7f" * size, "little")
-    full = (1 << 8 * size) - 1
     total = int.from_bytes(out[place:stop], "little")
     other = int.from_bytes(out[place - distance : min(place, stop - distance)], "little")
     total = (total & low) + (other & low) ^ (total ^ other) & ~low
     while distance < size:  # sums over 2, 4, 8, ... steps back
-        other = (total & full >> 8 * distance) << 8 * distance
+        other = (total & (1 << 8 * (size - distance)) - 1) << 8 * distance
         total = (total & low) + (other & low) ^ (total ^ other) & ~low
         distance *= 2
     out[place:stop] = total.to_bytes(size, "little")

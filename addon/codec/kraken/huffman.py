@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .symbols import range_numbers, symbol_ranges
 MAX_LENGTH = 11
 ENTRIES = 1 << MAX_LENGTH
 TABLE_BYTES = 1024  # more than any legal table takes, of Huffman or tANS
+KNOWN_BITS = 8
 REVERSED = np.array([int(f"{index:011b}"[::-1], 2) for index in range(ENTRIES)])
 
 
@@ -78,6 +80,7 @@ def _dense(bits: BitText) -> tuple[list[int], list[int]]:
     low_bits = bits.take(2)
     skip = bits.take(1)
     text, pos, offset = bits.text, bits.pos, bits.offset
+    known = _changes(low_bits)
     symbol, pos = (0, pos) if skip else _gamma(text, pos, offset)
     average = 32
     symbols: list[int] = []
@@ -86,15 +89,11 @@ def _dense(bits: BitText) -> tuple[list[int], list[int]]:
         run, pos = _gamma(text, pos, offset)
         symbols += range(symbol, symbol + run)
         for _ in range(run):
-            one = text.find("1", pos)
-            zeros = one - pos
-            if not 0 <= zeros <= 20 >> low_bits:
-                raise damaged("a Huffman code length", offset)
-            pos = one + 1 + low_bits
-            change = (zeros - 1 << low_bits) + int(text[one:pos], 2)
-            length = (change >> 1 ^ -(change & 1)) + (average + 2 >> 2)
+            change, used = known.get(text[pos : pos + KNOWN_BITS]) or _change(text, pos, low_bits, offset)
+            length = change + (average + 2 >> 2)
             average = length + (3 * average + 2 >> 2)
             lengths.append(length)
+            pos += used
         symbol += run
         if symbol < 256:
             gap, pos = _gamma(text, pos, offset)
@@ -112,6 +111,27 @@ def _gamma(text: str, pos: int, offset: int) -> tuple[int, int]:
         raise damaged("the symbols of a Huffman table", offset)
     end = 2 * one - pos + 2
     return int(text[pos:end], 2) - 1, end
+
+
+def _change(text: str, pos: int, low_bits: int, offset: int) -> tuple[int, int]:
+    """Return a change of code length that starts at ``pos``, and the bits it takes."""
+    one = text.find("1", pos)
+    if not pos <= one <= pos + (20 >> low_bits):
+        raise damaged("a Huffman code length", offset)
+    end = one + 1 + low_bits
+    return zigzag((one - pos - 1 << low_bits) + int(text[one:end], 2)), end - pos
+
+
+@cache
+def _changes(low_bits: int) -> dict[str, tuple[int, int]]:
+    """Return all changes that are short, by the bits that start with them."""
+    found = {}
+    for zeros in range(min(KNOWN_BITS - low_bits, (20 >> low_bits) + 1)):
+        free = KNOWN_BITS - 1 - zeros
+        for value in range(1 << free):
+            text = f"{1 << free | value:0{KNOWN_BITS}b}"
+            found[text] = _change(text, 0, low_bits, 0)
+    return found
 
 
 def _new(bits: BitText) -> tuple[list[int], list[int]]:

@@ -242,16 +242,16 @@ class _Lanes:
         places = np.empty((ROUND + 1, len(pos)), np.int32)
         places[0] = pos
         shift, window = np.empty_like(pos), np.empty_like(pos)
-        for pos, code, behind in zip(places, codes, places[1:], strict=False):
-            np.right_shift(pos, 3, out=shift)
+        for here, code, behind in zip(places, codes, places[1:], strict=False):
+            np.right_shift(here, 3, out=shift)
             self.windows.take(shift, out=window, mode="clip")
-            np.bitwise_and(pos, 7, out=shift)
+            np.bitwise_and(here, 7, out=shift)
             np.right_shift(window, shift, out=window)
             np.bitwise_and(window, ENTRIES - 1, out=window)
             np.add(window, base, out=window)
             self.lookup.take(window, out=code, mode="clip")
             np.right_shift(code, 8, out=window)
-            np.add(pos, window, out=behind)
+            np.add(here, window, out=behind)
         return codes, places
 
     @staticmethod

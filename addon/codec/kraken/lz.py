@@ -25,7 +25,7 @@ LEAST_DISTANCE = 8
 
 
 def run(chunk: LzChunk, out: bytearray) -> None:
-    """Write the output of a chunk; everything in front of it must be there.
+    """Write a chunk into its window; everything in front of it must be there.
 
     Raises:
         FormatError: commands that do not fit the chunk.
@@ -65,7 +65,7 @@ def _matches(chunk: LzChunk, start: int, out: bytearray) -> tuple[Array, Array, 
     if tail < 0 or tail != len(literals) - runs.sum():
         raise damaged("the literals of an LZ chunk", chunk.offset)
     # A distance that is taken again was in the window before, and places only grow.
-    if len(fresh) and (fresh.min() < LEAST_DISTANCE or (fresh > starts[is_fresh] - chunk.base).any()):
+    if len(fresh) and (fresh.min() < LEAST_DISTANCE or (fresh > starts[is_fresh]).any()):
         raise damaged("a match reaches out of its window", chunk.offset)
     matched = np.zeros(len(runs) + 1, np.int64)
     np.cumsum(sizes[1::2], out=matched[1:])

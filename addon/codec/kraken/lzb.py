@@ -20,7 +20,7 @@ ESCAPE = 15
 
 
 def run(payload: memoryview, quantum: Quantum, out: bytearray) -> None:
-    """Write the output of a quantum; everything in front of it must be there.
+    """Write a quantum into its window; everything in front of it must be there.
 
     Raises:
         FormatError: the quantum is damaged, or uses a form of length that no known file has.
@@ -38,9 +38,9 @@ def run(payload: memoryview, quantum: Quantum, out: bytearray) -> None:
         if source.pos == source.end:
             break
         distance, size = _match(source, match)
-        if not 1 <= distance <= place - quantum.base or size > quantum.end - place:
+        if not 1 <= distance <= place or size > quantum.end - place:
             raise damaged("a match reaches out of its window", source.pos)
-        piece = out[max(place - distance, 0) : place]
+        piece = out[place - distance : place]
         out[place : place + size] = (piece * (size // distance + 1))[:size]
         place += size
     if place != quantum.end:

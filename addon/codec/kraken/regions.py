@@ -69,11 +69,13 @@ class Region:
         bits = self._fields(width)
         value = codes.astype(np.int64)
         if not scale:
-            near = (((1 << width) + bits) << 4) + (value & 15) - 248
-            return np.where(IS_FAR[codes], FAR_BASE + (1 << width) + bits, near)
-        high, _width = SCALED.split(value)
-        value = ((8 + high) << width) + bits - 8
-        return value * scale + low if scale >= 2 else value
+            near = (((1 << width) + bits) << 4) + PLAIN.split(value)[0] - 248
+            far: Array = FAR_BASE + (1 << width) + bits
+            return np.where(IS_FAR[codes], far, near)
+        value = ((8 + SCALED.split(value)[0]) << width) + bits - 8
+        if scale >= 2:
+            value = value * scale + low
+        return value
 
     def _fields(self, width: Array) -> Array:
         """Read fields of ``width`` bits, 31 at most, in turn from both ends: (n,) int64."""
@@ -87,10 +89,11 @@ class Region:
         pos[1::2] += 8 * (len(self.data) + PAD)
         pad = np.zeros(PAD, np.uint8)
         both = np.concatenate([self.data, pad, self.data[::-1], pad])
-        windows = np.ndarray((len(both) - 7,), ">u8", both, 0, (1,))
-        bits = windows[pos >> 3].astype(np.uint64) << (pos & 7).astype(np.uint64)
+        windows: Array = np.ndarray((len(both) - 7,), ">u8", both, 0, (1,))
+        bits: Array = windows[pos >> 3].astype(np.uint64) << (pos & 7).astype(np.uint64)
         # Two shifts, since a field may be empty and a shift by 64 is not defined.
-        return (bits >> np.uint64(1) >> (63 - width).astype(np.uint64)).astype(np.int64)
+        bits = bits >> np.uint64(1) >> (63 - width).astype(np.uint64)
+        return bits.astype(np.int64)
 
     def long_lengths(self, count: int) -> Array:
         """Read long lengths in turn from both ends, (count,) int64, and check that the ends meet."""

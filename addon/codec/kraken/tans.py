@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..binary import Buffer
 from .bits import BitText, bytes_for, damaged, zigzag
 from .huffman import TABLE_BYTES
 from .symbols import range_numbers, symbol_ranges
-
-import numpy as np
 
 Entry = tuple[int, int, int, int]
 
@@ -92,7 +92,7 @@ def _table(weights: list[tuple[int, int]], log: int) -> list[Entry]:
         start = 0
         for index, quarter in enumerate(quarters):
             end = start + (weight + (before - index - 1 & 3) >> 2)
-            quarter += entries[start:end]
+            quarter.extend(entries[start:end])
             start = end
         before += weight
     singles = [(symbol, log, (1 << log) - 1, 0) for symbol, weight in weights if weight == 1]
