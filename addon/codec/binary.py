@@ -210,9 +210,16 @@ def text_encoding(*, unicode: bool, big_endian: bool) -> str:
 
 
 def decode_text(data: Buffer, encoding: str) -> str:
-    """Decode stored text; bytes that mean nothing become lone surrogates, which `encode_text` turns back."""
-    handler = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"
-    return bytes(data).decode(encoding, handler)
+    """Decode stored text so that `encode_text` turns it back into the same bytes.
+
+    Bytes that mean nothing become lone surrogates. So does all but ASCII where a character has two forms, as some of
+    Shift-JIS have, and the stored one is not the one that would be written.
+    """
+    stored = bytes(data)
+    if encoding.startswith("utf-16"):
+        return stored.decode(encoding, "surrogatepass")
+    text = stored.decode(encoding, "surrogateescape")
+    return text if text.encode(encoding, "surrogateescape") == stored else stored.decode("ascii", "surrogateescape")
 
 
 def encode_text(text: str, encoding: str) -> bytes:

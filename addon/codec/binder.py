@@ -284,8 +284,9 @@ def _write_headers(writer: Writer, header: Array, entries: list[Entry]) -> Array
     table = record.zeros(len(entries))
     columns = table.dtype.names or ()
     table["unk04"] = -1
-    turn = reverse_bits if bits_reversed(header) else int
-    fill(table, "flags", [turn(entry.flags) for entry in entries])
+    fill(table, "flags", [entry.flags for entry in entries])
+    if bits_reversed(header):
+        table["flags"] = [reverse_bits(flags) for flags in table["flags"].tolist()]
     fill(table, "stored_size", [len(entry.data) for entry in entries])
     if "size" in columns:
         fill(table, "size", [len(entry.data) if entry.size is None else entry.size for entry in entries])

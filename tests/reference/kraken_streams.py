@@ -1,0 +1,124 @@
+"""Small Kraken streams made to order: LZ chunks with raw arrays, in one quantum a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """Literals, then a match: so many bytes from so far back."""
+
+    literals: bytes
+    size: int
+    distance: int
+
+
+@dataclass(frozen=True)
+class Form:
+    """How an LZ chunk is written."""
+
+    delta: bool = False
+    scale: int = 0
+    excess: bool = False
+
+
+def simulate(window: bytearray, commands: list[Command], tail: bytes) -> None:
+    """Append what commands make to the window, byte by byte."""
+    for command in commands:
+        window += command.literals
+        for _ in range(command.size):
+            window.append(window[-command.distance])
+    window += tail
+
+
+def block(window: bytearray, commands: list[Command], tail: bytes, form: Form, *, restart: bool) -> bytes:
+    """Return a block of one LZ chunk, and append its content to the window.
+
+    The window holds what earlier blocks made; of an empty one the first 8 bytes are made up.
+    """
+    body, size = _chunk(window, commands, tail, form)
+    body = (1 << 23 | (0 if form.delta else 1) << 19 | len(body)).to_bytes(3, "big") + body
+    assert len(body) < size <= 0x20000, "an LZ quantum must be smaller than its content"
+    return bytes([0x8C if restart else 0x0C, 6]) + (len(body) - 1).to_bytes(3, "big") + body
+
+
+def _chunk(window: bytearray, commands: list[Command], tail: bytes, form: Form) -> tuple[bytes, int]:
+    before = len(window)
+    head = b"" if window else b"\x01\x23\x45\x67\x89\xab\xcd\xef"
+    window += head
+    literals, codes, offsets, low, sides = bytearray(), bytearray(), bytearray(), bytearray(), ["", ""]
+    lengths = []
+    recent = [8, 8, 8]
+    for command in commands:
+        place = len(window)
+        simulate(window, [command], b"")
+        literals += _residue(window, place, command.literals, recent[0], form)
+        run, size = min(len(command.literals), 3), min(command.size - 2, 15)
+        slot = recent.index(command.distance) if command.distance in recent else 3
+        codes.append(slot << 6 | size << 2 | run)
+        lengths += [len(command.literals)] * (run == 3) + [command.size - 14] * (size == 15)
+        if slot == 3:
+            code, bits = _offset(command.distance, form.scale)
+            sides[len(offsets) & 1] += bits
+            offsets.append(code)
+            low.append(command.distance % max(form.scale, 1))
+            recent.pop()
+        else:
+            recent.pop(slot)
+        recent.insert(0, command.distance)
+    place = len(window)
+    window += tail
+    literals += _residue(window, place, tail, recent[0], form)
+    long = [length - 258 for length in lengths if length >= 258]
+    packed = bytes(min(length - 3, 255) for length in lengths)
+    flag, excess = b"", b""
+    numbers = ["", ""]
+    for index, length in enumerate(long):
+        digits = f"{length + 64:b}"
+        numbers[index & 1] += "0" * (len(digits) - 7) + digits
+    if form.excess:
+        excess = _meet(numbers)
+        flag = bytes([0x80 | 32 | len(excess) & 31, len(excess) - 32 >> 5]) if len(excess) > 31 else b""
+        flag = flag or bytes([0x80 | len(excess)])
+    else:
+        digits = f"{len(long) + 1:b}"
+        sides[1] = "0" * (len(digits) - 1) + digits + sides[1]
+        sides = [side + number for side, number in zip(sides, numbers, strict=True)]
+    parts = [head, flag, _raw(literals), _raw(codes), bytes([form.scale + 127]) if form.scale else b"", _raw(offsets)]
+    parts += [_raw(low) if form.scale >= 2 else b"", _raw(packed), _meet(sides), excess]
+    return b"".join(parts), len(window) - before
+
+
+def _residue(window: bytearray, place: int, literals: bytes, distance: int, form: Form) -> bytes:
+    if not form.delta:
+        return literals
+    return bytes(value - window[place + index - distance] & 255 for index, value in enumerate(literals))
+
+
+def _offset(distance: int, scale: int) -> tuple[int, str]:
+    if scale:
+        value = distance // scale + 8
+        width = value.bit_length() - 4
+        return width << 3 | value >> width & 7, _bits(value, width)
+    value = distance + 248
+    width = (value >> 4).bit_length() - 1
+    if width <= 18:
+        return width - 4 << 4 | value & 15, _bits(value >> 4, width)
+    value = distance - 8322816
+    width = value.bit_length() - 1
+    return 0xF0 + width - 16, _bits(value, width)
+
+
+def _bits(value: int, width: int) -> str:
+    return f"{value & (1 << width) - 1:0{width}b}" if width else ""
+
+
+def _raw(data: bytes) -> bytes:
+    return len(data).to_bytes(3, "big") + bytes(data)
+
+
+def _meet(sides: list[str]) -> bytes:
+    front, back = (side + "0" * (-len(side) % 8) for side in sides)
+    data = [bytes(int(side[at : at + 8], 2) for at in range(0, len(side), 8)) for side in (front, back)]
+    return data[0] + data[1][::-1]
