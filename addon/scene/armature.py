@@ -109,11 +109,11 @@ def build(model: PlacedModel, name: str, collection: Any, context: Any, default_
     root.objects.unlink(obj)
     collection.objects.link(obj)
     bones = [armature.bones[bone] for bone in names]
-    _keep_records(bones, model)
+    held = np.array([bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
+    _keep_records(bones, model, held)
     _sort_into_collections(armature, bones, model)
     obj.show_in_front = True
     armature.display_type = "STICK"
-    held = np.array([bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
     return BuiltArmature(obj, names, held, np.array([bone.length for bone in bones]))
 
 
@@ -131,13 +131,16 @@ def _make_bones(armature: Any, model: PlacedModel, rest: Array, lengths: Array) 
     return [bone.name for bone in bones]
 
 
-def _keep_records(bones: list[Any], model: PlacedModel) -> None:
+def _keep_records(bones: list[Any], model: PlacedModel, held: Array) -> None:
+    """Keep each node's record, its world matrix, and the name and rest matrix that Blender holds for it."""
     for index, (bone, stored) in enumerate(zip(bones, model.flver.node_names, strict=True)):
         values = record_properties(model.flver.nodes[index], skip=("name_offset",))
         values |= {
             PREFIX + "index": index,
             PREFIX + "name": stored_text(stored),
             PREFIX + "world": model.world[index].ravel().tolist(),
+            PREFIX + "bone": bone.name,
+            PREFIX + "rest": held[index].ravel().tolist(),
         }
         set_properties(bone, values)
 

@@ -48,7 +48,13 @@ def build(model: PlacedModel, name: str, collection: Any, armature: BuiltArmatur
                 empty.parent_bone = armature.bone_names[follows]
                 empty.matrix_parent_inverse = Matrix(inverses[follows].tolist())
         empty.matrix_basis = Matrix(frames[index].tolist())
-        set_properties(empty, _properties(model, index, record))
+        values = _properties(model, index, record)
+        values |= {
+            PREFIX + "object": empty.name,
+            PREFIX + "bone": empty.parent_bone,
+            PREFIX + "basis": [value for row in empty.matrix_basis for value in row],
+        }
+        set_properties(empty, values)
         empties.append(empty)
     return empties
 

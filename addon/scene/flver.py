@@ -53,6 +53,8 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
             collection.children.link(child)
             result.dummies = dummies.build(model, name, child, built, settings.dummy_size)
     _keep_header(model, name, collection)
+    collection[PREFIX + "scale"] = settings.scale
+    collection[PREFIX + "with_dummies"] = settings.dummies
     _apply_scale(collection, settings.scale)
     return result
 
