@@ -102,17 +102,18 @@ def read_vertices(mesh: Any, bone_width: int) -> Vertices | None:
         None if bones is None else bones[:, :bone_width].astype(np.int32),
         read(mesh, WEIGHTS),
     )
-    for title, parts in (
+    places: tuple[tuple[str, dict[Any, Array]], ...] = (
         (TANGENT, result.tangents), (BITANGENT, result.bitangents), (COLOR, result.colors), (FACTORS, result.factors),
         (UV, result.uvs), (SECOND, result.second),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for title, parts in places:
         for attribute in mesh.attributes.keys():  # noqa: SIM118 - Blender's collection yields values
             key = attribute.removeprefix(title)
             if key != attribute and (value := read(mesh, attribute)) is not None:
-                if key.isdigit():
-                    parts[int(key)] = value
-                elif title == SECOND:
+                if title == SECOND:
                     parts[key] = value
+                elif key.isdigit():
+                    parts[int(key)] = value
     return result
 
 

@@ -196,4 +196,5 @@ def _level_properties(level: Level) -> dict[str, Any]:
         PREFIX + "skipped_triangles": level.skipped,
         PREFIX + "skipped_corners": level.skipped_corners.ravel(),
         PREFIX + "strips": level.strips,
+        PREFIX + "triangles": len(level.triangles),
     }

@@ -13,7 +13,7 @@ from typing import Any
 from ..codec import FormatError
 from ..codec.binary import Buffer
 from ..codec.source import Kind, Member, open_source
-from .properties import PREFIX, set_properties, stored_text
+from .properties import PREFIX, loaded_text, set_properties, stored_text
 
 PACKED_MAX = 64 << 20  # bytes; above, each undo step would cost too much
 PACKED, FILE, MEMBER, MEMBER_ID, HASH = (
@@ -42,7 +42,12 @@ class Provenance:
         """Return what a model's collection says; None for one that was not imported."""
         if collection.get(HASH) is None:
             return None
-        return cls(Path(text(collection[FILE])), text(collection[MEMBER]), int(collection[MEMBER_ID]), collection[HASH])
+        return cls(
+            Path(loaded_text(collection[FILE])),
+            loaded_text(collection[MEMBER]),
+            int(collection[MEMBER_ID]),
+            collection[HASH],
+        )
 
 
 def keep(collection: Any, path: Path, member: Member) -> None:
@@ -58,6 +63,8 @@ def keep(collection: Any, path: Path, member: Member) -> None:
     if len(data) <= PACKED_MAX:
         values[PACKED] = bytes(data)
     set_properties(collection, values)
+    for block in {slot.material for obj in collection.all_objects for slot in obj.material_slots if slot.material}:
+        block[HASH] = values[HASH]
 
 
 def source_bytes(collection: Any) -> bytes:
@@ -84,8 +91,3 @@ def source_bytes(collection: Any) -> bytes:
 def sha256(data: Buffer) -> str:
     """Return the hash of bytes as hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
-
-
-def text(value: str | bytes) -> str:
-    """Return text from a property that `stored_text` made."""
-    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")

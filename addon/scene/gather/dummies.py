@@ -1,0 +1,177 @@
+"""Empties -> FLVER dummies, the mirror of `addon.scene.dummies`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...codec import FormatError
+from ...codec.binary import Array
+from ...codec.flver import Flver
+from ...codec.flver.records import DUMMY
+from ...maths import affine, axes
+from ...model.derived import CRC_FROM, name_crcs
+from ..problems import Problems
+from ..properties import PREFIX, fill_record, loaded_text
+from .armature import GatheredNodes
+
+NEAR = 1e-5  # share of the size: a dummy stands where it stood when it is off by less
+
+
+@dataclass
+class GatheredDummies:
+    """Dummies, and whether they name other nodes than before."""
+
+    dummies: Array
+    naming: bool
+
+
+def gather(
+    empties: list[Any], armature: Any, nodes: GatheredNodes, template: Flver, problems: Problems
+) -> GatheredDummies:
+    """Return the dummies that empties stand for.
+
+    Those that were imported stand in their old order, new ones and copies behind them.
+
+    Args:
+        empties: the objects.
+        armature: the object that they hang on, None without nodes.
+        nodes: its nodes.
+        template: the model as it was imported.
+        problems: takes what cannot be stored.
+    """
+    ordered, known = _ordered(empties, len(template.dummies))
+    result = DUMMY.zeros(len(ordered))
+    naming = known != len(template.dummies) or len(ordered) != known
+    for number, (row, empty) in enumerate(zip(result, ordered, strict=True)):
+        row["color"], row["use_upward"], row["parent"], row["attach"], row["reference_id"] = 255, 1, -1, -1, -1
+        try:
+            if number < known:
+                result[number] = template.dummies[empty[PREFIX + "index"]]
+            fill_record(row, empty)
+            naming |= _gather_one(row, empty, armature, nodes, template, new=number >= known)
+        except FormatError as error:
+            problems.error(error.what, empty.name)
+    return GatheredDummies(result, naming)
+
+
+def kept(template: Flver, nodes: GatheredNodes) -> GatheredDummies:
+    """Return the dummies of the file, where none were imported."""
+    dummies = template.dummies.copy()
+    for field in ("parent", "attach"):
+        dummies[field] = nodes.numbering.of(dummies[field])
+    return GatheredDummies(dummies, naming=False)
+
+
+def _ordered(empties: list[Any], count: int) -> tuple[list[Any], int]:
+    """Return empties in the order of their dummies, and how many of the first were imported."""
+    found: dict[int, Any] = {}
+    for empty in empties:
+        index = empty.get(PREFIX + "index", -1)
+        if 0 <= index < count and (index not in found or empty.name == empty.get(PREFIX + "object")):
+            found[index] = empty
+    originals = [found[index] for index in sorted(found)]
+    names = {empty.name for empty in originals}
+    return [*originals, *(empty for empty in empties if empty.name not in names)], len(originals)
+
+
+def _gather_one(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, template: Flver, *, new: bool) -> bool:
+    """Fill a dummy's record from its empty; return whether it names other nodes than it did."""
+    before = int(row["parent"]), int(row["attach"])
+    parent, attach = (_named(row, empty, field, nodes, template) for field in ("parent", "attach"))
+    follows = _bone_node(empty, armature, nodes)
+    if follows != (attach if attach >= 0 else parent):
+        attach = follows
+        parent = follows if new and parent < 0 else parent
+    row["parent"], row["attach"] = _kept_wild(before[0], parent, nodes), _kept_wild(before[1], attach, nodes)
+    expected = nodes.numbering.of(np.array(before))
+    other = bool((expected != (row["parent"], row["attach"])).any())
+    if other or new:
+        row["unk2E"] = int(row["attach"] >= 0 and len(nodes.nodes) > 1)
+    if template.version >= CRC_FROM and (new or other or _renamed(parent, nodes, template)):
+        row["name_crc"] = name_crcs(np.array([parent]), nodes.names)[0]
+    _place(row, empty, armature, nodes, other_space=bool(expected[0] != row["parent"]) or not _still(parent, nodes))
+    return other or new
+
+
+def _kept_wild(before: int, now: int, nodes: GatheredNodes) -> int:
+    """Return a node's number; one that named nothing in the file stays until another takes its place."""
+    return before if now < 0 and not 0 <= before < len(nodes.numbering.places) else now
+
+
+def _named(row: Array, empty: Any, field: str, nodes: GatheredNodes, template: Flver) -> int:
+    """Return the node that a dummy's properties name: by the number that it had, or by a name that was changed."""
+    stored, name = int(row[field]), empty.get(f"{PREFIX}{field}_name")
+    inside = 0 <= stored < len(template.nodes)
+    new = int(nodes.numbering.of(stored)) if inside else -1
+    if name is None or not loaded_text(name):
+        return new
+    name = loaded_text(name)
+    if inside and name == template.node_names[stored]:
+        return new
+    if new >= 0 and name == nodes.names[new]:
+        return new
+    if name in nodes.by_bone:
+        return nodes.by_bone[name]
+    if name in nodes.names:
+        return nodes.names.index(name)
+    raise FormatError(f"its property {PREFIX}{field}_name names {name!r}, which is no bone of the armature")
+
+
+def _bone_node(empty: Any, armature: Any, nodes: GatheredNodes) -> int:
+    if empty.parent is not None and empty.parent == armature and empty.parent_type == "BONE":
+        return nodes.by_bone.get(empty.parent_bone, -1)
+    return -1
+
+
+def _renamed(parent: int, nodes: GatheredNodes, template: Flver) -> bool:
+    source = int(nodes.sources[parent]) if parent >= 0 else -1
+    return source >= 0 and nodes.names[parent] != template.node_names[source]
+
+
+def _still(node: int, nodes: GatheredNodes) -> bool:
+    return node < 0 or bool(nodes.same[node])
+
+
+def _place(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, *, other_space: bool) -> None:
+    """Set position and directions where the empty, or the node whose space holds the dummy, has moved."""
+    basis = np.array(empty.matrix_basis, np.float64)
+    held = empty.get(PREFIX + "basis")
+    before = np.full((4, 4), np.nan) if held is None else np.array(held).reshape(4, 4)
+    chain = _chain(empty, armature, nodes)
+    if np.abs(chain - np.eye(4)).max() <= NEAR * max(1.0, np.abs(basis).max()):
+        chain = np.eye(4)
+    seen = chain @ basis
+    tolerance = 0.0 if (chain == np.eye(4)).all() else NEAR * max(1.0, np.abs(seen).max())
+    shifted = not (np.abs(seen[:3, 3] - before[:3, 3]) <= tolerance).all()
+    turned = not (np.abs(seen[:3, :3] - before[:3, :3]) <= tolerance).all()
+    if not (shifted or turned or other_space):
+        return
+    parent = int(row["parent"])
+    space = nodes.world[parent] if 0 <= parent < len(nodes.world) else np.eye(4)
+    if np.linalg.det(space) == 0:
+        raise FormatError("stands in the space of a bone whose scale is zero")
+    local = np.linalg.inv(space) @ axes.swap_matrices(seen)
+    if shifted or other_space:
+        row["position"] = local[:3, 3]
+    if turned or other_space:
+        for field, column in (("forward", 2), ("upward", 1)):
+            length = float(np.linalg.norm(row[field])) or 1.0
+            row[field] = affine.normalized(local[None, :3, column])[0] * length
+
+
+def _chain(empty: Any, armature: Any, nodes: GatheredNodes) -> Array:
+    """Return what stands between an empty's own matrix and the armature's space at rest, in Blender's axes."""
+    if empty.parent is None or empty.parent != armature:
+        own = np.array(empty.matrix_basis, np.float64)
+        inverse = np.eye(4) if armature is None else np.linalg.inv(np.array(armature.matrix_world, np.float64))
+        return inverse @ np.array(empty.matrix_world, np.float64) @ np.linalg.inv(own)
+    inverse = np.array(empty.matrix_parent_inverse, np.float64)
+    node = _bone_node(empty, armature, nodes)
+    if node < 0:
+        return inverse
+    tail = nodes.rest[node].copy()
+    tail[:3, 3] += tail[:3, 1] * nodes.lengths[node]
+    return tail @ inverse
