@@ -11,7 +11,7 @@ from ..codec.flver import Flver, Mesh, Vertices
 from .influences import Influences, quantised
 from .placement import named_nodes, vertex_bones
 
-FULL = 1.0
+USUAL = 0.95  # of 1: the weights of the games' vertices add up to 252/255 and more
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Renumbering:
 
 @dataclass
 class Bound:
-    """What binding has found.
+    """Vertices as they are bound to nodes.
 
     Attributes:
         vertices: with bones, weights and normal nodes as they are to be stored.
@@ -59,93 +59,122 @@ class Bound:
     unbound: int = 0
     fault: str = ""
 
+    def carriers(self, own: int, count: int) -> Array:
+        """Return the (n,) int32 node that carries each vertex of a static mesh, -1 where none does.
 
-def bind(template: Flver, mesh: Mesh, vertices: Vertices, shown: Influences, nodes: Renumbering, steps: float) -> Bound:
-    """Bind the vertices of a mesh as Blender shows them.
+        Args:
+            own: the mesh's node.
+            count: nodes of the model.
+        """
+        inside = own if 0 <= own < count else -1
+        if self.vertices.normal_nodes is None:
+            return np.full(len(self.vertices.positions), inside, np.int32)
+        nodes = named_nodes(self.vertices.normal_nodes, self.palette, count)
+        return np.where(nodes < 0, np.int32(inside), nodes)
 
-    Args:
+    def indices(self, nodes: Array, used: Array) -> Array:
+        """Return what vertices store to name nodes; nodes that the mesh's palette lacks are added to it.
+
+        Args:
+            nodes: integers of any shape.
+            used: bool of that shape: which of them are to be named.
+        """
+        if not len(self.palette):
+            return nodes
+        missing = np.setdiff1d(nodes[used], self.palette)
+        self.palette = np.concatenate((self.palette, missing.astype(np.int32)))
+        order = np.argsort(self.palette, kind="stable")
+        found = np.searchsorted(self.palette[order], nodes)
+        return order[np.minimum(found, len(order) - 1)]
+
+
+@dataclass
+class Binder:
+    """Binds the vertices of a mesh as Blender shows them.
+
+    Attributes:
         template: the model as it was imported.
         mesh: with its palette and node as they were.
-        vertices: as stored, in the order of those shown.
-        shown: of the new nodes.
         nodes: how nodes are numbered now.
         steps: in which the layout stores weights, 0 for real numbers.
     """
-    old_nodes, old_weights = vertex_bones(template, mesh, vertices)
-    was = Influences.of_slots(np.where(old_nodes >= 0, nodes.of(old_nodes), -1), old_weights)
-    lost = ((old_nodes >= 0) & (nodes.of(old_nodes) < 0) & (old_weights > 0)).any(axis=1)
-    changed = was.differs(shown) | lost
-    result = Bound(vertices, nodes.of(mesh.palette, gone=0).astype(np.int32), changed)
-    if not nodes.unchanged and not len(mesh.palette):
-        result.vertices = replace(
-            vertices,
-            bones=None if vertices.bones is None else nodes.of(vertices.bones, gone=0).astype(np.int32),
-            normal_nodes=None if vertices.normal_nodes is None else nodes.of(vertices.normal_nodes, gone=0),
-        )
-    if changed.any():
-        own = int(nodes.of(mesh.node))
-        (_bind_dynamic if mesh.dynamic else _bind_static)(result, shown, max(own, 0), steps)
-    return result
 
+    template: Flver
+    mesh: Mesh
+    nodes: Renumbering
+    steps: float
 
-def _bind_dynamic(bound: Bound, shown: Influences, own: int, steps: float) -> None:
-    vertices, rows = bound.vertices, np.flatnonzero(bound.changed)
-    if vertices.bones is None:
-        bound.fault = "has a layout without bone indices, but weights that differ from those of the file"
-        return
-    width = vertices.bones.shape[1] if vertices.weights is not None else 1
-    slots, weights, more = shown.slots(width)
-    slots, weights = slots[rows], weights[rows]
-    bound.dropped = int(more[rows].sum())
-    empty = (slots < 0).all(axis=1)
-    bound.unbound = int(empty.sum())
-    slots[empty, 0], weights[empty, 0] = own, FULL
-    bones = vertices.bones.copy()
-    bones[rows] = 0
-    bones[rows, :width] = np.where(slots < 0, 0, _stored_indices(bound, np.maximum(slots, 0), slots >= 0))
-    if vertices.weights is not None:
-        full = steps or FULL
-        totals = (
-            np.rint(vertices.weights[rows].sum(axis=1, dtype=np.float64) * full) if steps else np.full(len(rows), full)
-        )
-        totals = np.where((totals > full * 0.9) & (totals <= full), totals, full)
-        stored = vertices.weights.copy()
-        stored[rows] = 0
-        stored[rows, :width] = quantised(weights, totals, steps)
-        bound.vertices = replace(vertices, bones=bones, weights=stored)
-    else:
+    def bind(self, vertices: Vertices, shown: Influences, *, everything: bool = False) -> Bound:
+        """Return vertices as they are to be stored.
+
+        Args:
+            vertices: as stored, in the order of those shown.
+            shown: by the new nodes.
+            everything: all vertices are bound anew, whatever is stored.
+        """
+        nodes, palette = self.nodes, self.mesh.palette
+        changed = np.ones(shown.count, bool) if everything else self._differs(vertices, shown)
+        bound = Bound(vertices, nodes.of(palette, gone=0).astype(np.int32), changed)
+        if not nodes.unchanged and not len(palette):
+            old_bones, old_nodes = vertices.bones, vertices.normal_nodes
+            bound.vertices = replace(
+                vertices,
+                bones=None if old_bones is None else nodes.of(old_bones, gone=0).astype(np.int32),
+                normal_nodes=None if old_nodes is None else nodes.of(old_nodes, gone=0).astype(np.int32),
+            )
+        if changed.any() and self.mesh.dynamic:
+            self._bind_dynamic(bound, shown)
+        elif changed.any():
+            self._bind_static(bound, shown)
+        return bound
+
+    @property
+    def _own(self) -> int:
+        return max(int(self.nodes.of(self.mesh.node)), 0)
+
+    def _differs(self, vertices: Vertices, shown: Influences) -> Array:
+        """Return (n,) bool: the vertices that are shown with other nodes or weights than they are stored with."""
+        old, weights = vertex_bones(self.template, self.mesh, vertices)
+        now = self.nodes.of(old)
+        gone = ((old >= 0) & (now < 0) & (weights > 0)).any(axis=1)
+        return gone | Influences.of_slots(now, weights).differs(shown)
+
+    def _bind_dynamic(self, bound: Bound, shown: Influences) -> None:
+        vertices, rows = bound.vertices, np.flatnonzero(bound.changed)
+        if vertices.bones is None:
+            named = np.isin(shown.vertices, rows).any()
+            bound.fault = "is weighted to bones, but its layout has no place for that" if named else ""
+            return
+        width = 1 if vertices.weights is None else vertices.bones.shape[1]
+        slots, weights, more = (each[rows] for each in shown.slots(width))
+        bound.dropped = int(more.sum())
+        empty = slots[:, 0] < 0
+        bound.unbound = int(empty.sum())
+        slots[empty, 0], weights[empty, 0] = self._own, 1.0
+        bones = vertices.bones.copy()
+        bones[rows] = 0
+        bones[rows, :width] = np.where(slots < 0, 0, bound.indices(np.maximum(slots, 0), slots >= 0))
         bound.vertices = replace(vertices, bones=bones)
+        if vertices.weights is not None:
+            stored = vertices.weights.copy()
+            stored[rows] = 0
+            stored[rows, :width] = quantised(weights, self._totals(vertices.weights[rows]), self.steps)
+            bound.vertices.weights = stored
 
+    def _totals(self, weights: Array) -> Array:
+        """Return what the weights of vertices add up to, in steps: what they did, where that was nearly one."""
+        full = self.steps or 1.0
+        totals = weights.sum(axis=1, dtype=np.float64) * full
+        return np.where((totals > full * USUAL) & (totals < full), np.rint(totals) if self.steps else totals, full)
 
-def _bind_static(bound: Bound, shown: Influences, own: int, _steps: float) -> None:
-    rows = np.flatnonzero(bound.changed)
-    slots, _, more = shown.slots(1)
-    bound.dropped = int(more[rows].sum())
-    carriers = np.where(slots[rows, 0] < 0, own, slots[rows, 0])
-    if bound.vertices.normal_nodes is None:
-        if (carriers != own).any():
-            bound.fault = "is static with a layout that cannot name a node for each vertex"
-        return
-    stored = bound.vertices.normal_nodes.copy()
-    stored[rows] = _stored_indices(bound, carriers, np.ones(len(rows), bool))
-    bound.vertices = replace(bound.vertices, normal_nodes=stored)
-
-
-def _stored_indices(bound: Bound, nodes: Array, used: Array) -> Array:
-    """Return what vertices store to name nodes; nodes that the mesh's palette lacks are added to it."""
-    if not len(bound.palette):
-        return nodes
-    missing = np.setdiff1d(nodes[used], bound.palette)
-    bound.palette = np.concatenate((bound.palette, missing.astype(np.int32)))
-    order = np.argsort(bound.palette, kind="stable")
-    found = np.searchsorted(bound.palette[order], nodes)
-    return order[np.minimum(found, len(order) - 1)]
-
-
-def carriers(mesh: Mesh, vertices: Vertices, palette: Array, own: int, count: int) -> Array:
-    """Return the (n,) int32 node that carries each vertex of a static mesh, -1 where none does."""
-    inside = own if 0 <= own < count else -1
-    if vertices.normal_nodes is None:
-        return np.full(len(vertices.positions), inside, np.int32)
-    nodes = named_nodes(vertices.normal_nodes, palette, count)
-    return np.where(nodes < 0, np.int32(inside), nodes)
+    def _bind_static(self, bound: Bound, shown: Influences) -> None:
+        rows = np.flatnonzero(bound.changed)
+        slots, _, more = shown.slots(1)
+        bound.dropped = int(more[rows].sum())
+        carriers = np.where(slots[rows, 0] < 0, self._own, slots[rows, 0])
+        if bound.vertices.normal_nodes is not None:
+            stored = bound.vertices.normal_nodes.copy()
+            stored[rows] = bound.indices(carriers, np.ones(len(rows), bool))
+            bound.vertices = replace(bound.vertices, normal_nodes=stored)
+        elif (carriers != self._own).any():
+            bound.fault = "is static, with a layout that cannot name a bone for each vertex"

@@ -47,34 +47,40 @@ class EditedFaces:
 class FaceSets:
     """Makes the face sets of one mesh."""
 
-    def __init__(self, template: Flver, mesh: int, places: Array, positions: Array, policy: LodPolicy) -> None:
-        """Take what does not depend on the levels.
+    def __init__(self, template: Flver, mesh: int, places: Array, positions: Array) -> None:
+        """Take what the vertices of the mesh have become.
 
         Args:
             template: the model as it was imported.
             mesh: number of the mesh in it.
             places: (old,) new number of each old vertex, -1 where it is gone.
             positions: (n, 3) of the new vertices, in model space.
-            policy: what becomes of levels that are not shown.
         """
         self.template, self.mesh = template, mesh
         self.stored = template.meshes[mesh].face_sets
-        self.places, self.positions, self.policy = places, positions, policy
+        self.places, self.positions = places, positions
         same = len(places) == len(positions)
         self.same_vertices = same and bool((places == np.arange(len(places))).all())
         self.result = EditedFaces([])
 
-    def make(self, levels: dict[int, ShownLevel]) -> EditedFaces:
-        """Return the mesh's face sets, by the levels that are shown."""
+    def make(self, records: list[FaceSet], levels: dict[int, ShownLevel], policy: LodPolicy) -> EditedFaces:
+        """Return the mesh's face sets.
+
+        Args:
+            records: the sets of the mesh, with flags as they are to be stored.
+            levels: those that are shown, by level of detail.
+            policy: what becomes of the others.
+        """
+        self.stored = records
         shown = {lod: self._shown_sets(lod, level) for lod, level in levels.items()}
         for i, face_set in enumerate(self.stored):
             lod = face_set.lod
-            if lod and self.policy == LodPolicy.DROP and lod not in levels:
+            if lod and policy == LodPolicy.DROP and lod not in levels:
                 self.result.changed = True
                 continue
             original = self._copied(i) if face_set.motion_blur else i
             made = shown.get(lod, {}).get(original) if original is not None else None
-            if made is None and lod and self.policy == LodPolicy.REGENERATE and 0 in levels:
+            if made is None and lod and policy == LodPolicy.REGENERATE and 0 in levels:
                 made = self._list(face_set, coarser(self.positions, levels[0].triangles, lod))
             made = self._following(i) if made is None else replace(face_set, indices=made.indices, strip=made.strip)
             self._note(i, made)

@@ -48,7 +48,7 @@ def follow(before: Flver, after: Flver, changes: Changes) -> None:
         after: the changed one; what follows is as it was, links are already numbered anew.
         changes: what has changed.
     """
-    if changes.shape or changes.faces or changes.tree:
+    if changes.shape or changes.tree:
         _follow_bounds(before, after, changes)
     if changes.tree:
         _follow_links(before, after, changes.node_sources)
@@ -62,35 +62,35 @@ def follow(before: Flver, after: Flver, changes: Changes) -> None:
 
 def _follow_bounds(before: Flver, after: Flver, changes: Changes) -> None:
     old, new = _Boxes.of(before), _Boxes.of(after)
-    for field, was, now in (("bounds_min", old.node_low, new.node_low), ("bounds_max", old.node_high, new.node_high)):
-        other = _differs(was, now, changes.node_sources)
+    other = _differs(np.hstack(old.nodes), np.hstack(new.nodes), changes.node_sources)
+    for field, now in zip(("bounds_min", "bounds_max"), new.nodes, strict=True):
         after.nodes[field][other] = now[other]
     for i, source in enumerate(changes.mesh_sources):
-        if source < 0 or not np.array_equal(old.meshes[source], new.meshes[i]):
+        stored = source < 0 or before.meshes[source].bounds is not None
+        if stored and (source < 0 or not np.array_equal(old.meshes[source], new.meshes[i])):
             after.meshes[i].bounds = mesh_bounds(after.vertices(i).positions, after.version)
-    for field, was, now in (("bounds_min", old.low, new.low), ("bounds_max", old.high, new.high)):
-        if not np.array_equal(was, now):
-            after.header[field] = now
+    if not np.array_equal(old.whole, new.whole):
+        after.header["bounds_min"], after.header["bounds_max"] = new.whole
 
 
 @dataclass
 class _Boxes:
     """The boxes that the rules give for a model."""
 
-    node_low: Array
-    node_high: Array
+    nodes: tuple[Array, Array]
     meshes: list[tuple[Array, Array]]
-    low: Array
-    high: Array
+    whole: tuple[Array, Array]
 
     @classmethod
     def of(cls, flver: Flver) -> _Boxes:
         vertices = [flver.vertices(i) for i in range(len(flver.meshes))]
         matrices = node_matrices(flver.nodes)
-        node_low, node_high = node_bounds(flver, vertices, matrices)
         placed = [place_mesh(flver, mesh, part, matrices)[0] for mesh, part in zip(flver.meshes, vertices, strict=True)]
-        low, high = box(np.concatenate([np.zeros((0, 3), np.float32), *placed]))
-        return cls(node_low, node_high, [box(part.positions) for part in vertices], low, high)
+        return cls(
+            node_bounds(flver, vertices, matrices),
+            [box(part.positions) for part in vertices],
+            box(np.concatenate([np.zeros((0, 3), np.float32), *placed])),
+        )
 
 
 def _differs(before: Array, after: Array, sources: Array) -> Array:

@@ -6,7 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from .problems import Problem
 
 
 @dataclass
@@ -107,3 +110,42 @@ class ImportResult:
         lines += self.warnings
         lines += [f"{model.name}: {warning}" for model in self.models for warning in model.warnings]
         return lines
+
+
+@dataclass
+class ExportResult:
+    """What an export did.
+
+    Attributes:
+        target: the file.
+        written: whether it was written; not where there are errors, and not where it had this content already.
+        data: the model's bytes, empty where there are errors.
+        errors: what stood in the way.
+        warnings: what was written otherwise than it is shown, or not at all.
+        timings: seconds by stage.
+    """
+
+    target: Path
+    written: bool = False
+    data: bytes = b""
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    timings: Timings = field(default_factory=Timings)
+
+    @property
+    def summary(self) -> str:
+        """One line for the status bar."""
+        if self.errors:
+            parts = [f"Nothing exported: {len(self.errors)} problem{'s' if len(self.errors) > 1 else ''}"]
+        elif self.written:
+            parts = [f"Exported {self.target.name}"]
+        else:
+            parts = [f"{self.target.name} is as it was: nothing has changed"]
+        if self.warnings:
+            parts.append(f"{len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}")
+        return "; ".join(parts)
+
+    @property
+    def details(self) -> list[str]:
+        """All problems and warnings, a line each."""
+        return [str(problem) for problem in (*self.errors, *self.warnings)]

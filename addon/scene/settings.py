@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from ..model.facesets import LodPolicy
 
+__all__ = ["FlverExportSettings", "FlverSettings", "Included", "LodPolicy", "Lods", "Wrapper"]
+
 
 class Lods(StrEnum):
     """Which levels of detail become objects."""

@@ -30,6 +30,7 @@ class GatheredNodes:
     Attributes:
         nodes: (n,) `NODE`; links are renumbered, not made anew.
         names: n stored names.
+        old_names: the names that they had, empty for new ones.
         world: (n, 4, 4) float64: the full product of what is stored.
         same: (n,) bool: the node's world matrix is what it was when it was imported.
         sources: (n,) int32: the number that each had, -1 for a new one.
@@ -42,6 +43,7 @@ class GatheredNodes:
 
     nodes: Array
     names: list[str]
+    old_names: list[str]
     world: Array
     same: Array
     sources: Array
@@ -85,8 +87,12 @@ def gather(armature: Any, template: Flver, problems: Problems) -> GatheredNodes:
     rest = np.array([bone.matrix_local for bone in ordered], np.float64).reshape(-1, 4, 4)
     world, moved = _set_locals(nodes, ordered, rest, other_parent, problems)
     lengths = np.array([bone.length for bone in ordered], np.float64)
-    names = [_stored_name(bone) for bone in ordered]
-    return GatheredNodes(nodes, names, world, ~moved, sources, numbering, by_bone, tree, rest, lengths)
+    old_names = [loaded_text(bone.get(PREFIX + "name", "")) for bone in ordered]
+    names = [
+        old if PREFIX + "name" in bone and bone.name == bone.get(PREFIX + "bone") else bone.name
+        for bone, old in zip(ordered, old_names, strict=True)
+    ]
+    return GatheredNodes(nodes, names, old_names, world, ~moved, sources, numbering, by_bone, tree, rest, lengths)
 
 
 def _originals(bones: list[Any], count: int) -> dict[int, Any]:
@@ -109,12 +115,6 @@ def _fill(row: Array, bone: Any, source: Array | None) -> None:
     fill_record(row, bone, skip=("name_offset",))
     if source is None:
         row["bounds_min"], row["bounds_max"], row["flags"] = INVERTED, -INVERTED, 0
-
-
-def _stored_name(bone: Any) -> str:
-    """Return the stored name of a bone that still has the name that Blender gave it, else the one it has."""
-    stored = bone.get(PREFIX + "name")
-    return loaded_text(stored) if stored is not None and bone.name == bone.get(PREFIX + "bone") else bone.name
 
 
 def _set_locals(

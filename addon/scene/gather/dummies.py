@@ -80,7 +80,7 @@ def _ordered(empties: list[Any], count: int) -> tuple[list[Any], int]:
 def _gather_one(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, template: Flver, *, new: bool) -> bool:
     """Fill a dummy's record from its empty; return whether it names other nodes than it did."""
     before = int(row["parent"]), int(row["attach"])
-    parent, attach = (_named(row, empty, field, nodes, template) for field in ("parent", "attach"))
+    parent, attach = (_named(row, empty, field, nodes) for field in ("parent", "attach"))
     follows = _bone_node(empty, armature, nodes)
     if follows != (attach if attach >= 0 else parent):
         attach = follows
@@ -90,7 +90,7 @@ def _gather_one(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, tem
     other = bool((expected != (row["parent"], row["attach"])).any())
     if other or new:
         row["unk2E"] = int(row["attach"] >= 0 and len(nodes.nodes) > 1)
-    if template.version >= CRC_FROM and (new or other or _renamed(parent, nodes, template)):
+    if template.version >= CRC_FROM and (new or other or _renamed(parent, nodes)):
         row["name_crc"] = name_crcs(np.array([parent]), nodes.names)[0]
     _place(row, empty, armature, nodes, other_space=bool(expected[0] != row["parent"]) or not _still(parent, nodes))
     return other or new
@@ -101,17 +101,15 @@ def _kept_wild(before: int, now: int, nodes: GatheredNodes) -> int:
     return before if now < 0 and not 0 <= before < len(nodes.numbering.places) else now
 
 
-def _named(row: Array, empty: Any, field: str, nodes: GatheredNodes, template: Flver) -> int:
+def _named(row: Array, empty: Any, field: str, nodes: GatheredNodes) -> int:
     """Return the node that a dummy's properties name: by the number that it had, or by a name that was changed."""
     stored, name = int(row[field]), empty.get(f"{PREFIX}{field}_name")
-    inside = 0 <= stored < len(template.nodes)
+    inside = 0 <= stored < len(nodes.numbering.places)
     new = int(nodes.numbering.of(stored)) if inside else -1
     if name is None or not loaded_text(name):
         return new
     name = loaded_text(name)
-    if inside and name == template.node_names[stored]:
-        return new
-    if new >= 0 and name == nodes.names[new]:
+    if new >= 0 and name in {nodes.names[new], nodes.old_names[new]}:
         return new
     if name in nodes.by_bone:
         return nodes.by_bone[name]
@@ -126,9 +124,8 @@ def _bone_node(empty: Any, armature: Any, nodes: GatheredNodes) -> int:
     return -1
 
 
-def _renamed(parent: int, nodes: GatheredNodes, template: Flver) -> bool:
-    source = int(nodes.sources[parent]) if parent >= 0 else -1
-    return source >= 0 and nodes.names[parent] != template.node_names[source]
+def _renamed(node: int, nodes: GatheredNodes) -> bool:
+    return node >= 0 and nodes.names[node] != nodes.old_names[node]
 
 
 def _still(node: int, nodes: GatheredNodes) -> bool:

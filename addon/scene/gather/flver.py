@@ -95,9 +95,9 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
             lods.setdefault(int(obj.data[PREFIX + "mesh"]), []).append(obj)
     for obj in chosen:
         index = int(obj.data.get(PREFIX + "mesh", -1))
-        if not _is_level(obj) and 0 <= index < count:
-            if index not in main or obj.name == obj.data.get(PREFIX + "object"):
-                main[index] = obj
+        known = not _is_level(obj) and 0 <= index < count
+        if known and (index not in main or obj.name == obj.data.get(PREFIX + "object")):
+            main[index] = obj
     originals = {obj.name for obj in main.values()}
     new = sorted((obj for obj in chosen if obj.name not in originals and not _is_level(obj)), key=lambda obj: obj.name)
     gatherer.materials.add([slot.material for obj in chosen for slot in obj.material_slots if slot.material])

@@ -171,7 +171,7 @@ def model_matrix(obj: Any, armature: Any, scale: float) -> Array:
         scale: of the whole model in the scene, where it has no armature.
     """
     if armature is not None and obj.parent == armature and obj.parent_type == "OBJECT":
-        matrix = np.array(obj.matrix_parent_inverse, np.float64) @ np.array(obj.matrix_basis, np.float64)
+        matrix: Array = np.array(obj.matrix_parent_inverse, np.float64) @ np.array(obj.matrix_basis, np.float64)
     elif armature is not None:
         matrix = np.linalg.inv(np.array(armature.matrix_world, np.float64)) @ np.array(obj.matrix_world, np.float64)
     else:
