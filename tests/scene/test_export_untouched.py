@@ -102,14 +102,13 @@ def test_options_of_the_import_change_nothing(scene_api, tmp_path, settings):
 
 def test_one_float_in_the_scene_is_one_float_in_the_file(imported):
     before = source(imported.collection)
-    vertex = imported.meshes[0].data.vertices[2]
-    vertex.co.x += 2**-7
+    imported.meshes[0].data.vertices[2].co.x += 2**-7
     after = written(imported.collection)
     assert differences(Flver.read(before), after) == {
         "meshes[0].position0", "header.bounds_max", "header.bounds_min", "nodes[0].bounds_max", "nodes[1].bounds_max",
         "nodes[0].bounds_min", "nodes[1].bounds_min",
     }  # fmt: skip
-    vertex.co.x -= 2**-7
+    imported.meshes[0].data.vertices[2].co.x -= 2**-7
     assert written(imported.collection).write() == before
 
 

@@ -21,6 +21,7 @@ from ..properties import PREFIX, fill_record, loaded_text
 
 SHEAR = 1e-3  # share of a node's scale from which a shear is reported
 OFF = 1e-5  # share of the size: a node is where it was when it is off by less
+TURNED = 1e-5  # of a rest matrix's entries: a bone that is moved in edit mode turns by less, as that keeps its ends
 
 
 @dataclass
@@ -79,7 +80,7 @@ def gather(armature: Any, template: Flver, problems: Problems) -> GatheredNodes:
     for row, bone, source in zip(nodes, ordered, sources.tolist(), strict=True):
         _fill(row, bone, None if source < 0 else template.nodes[source])
     parents = np.array([-1 if bone.parent is None else by_bone[bone.parent.name] for bone in ordered], np.int64)
-    other_parent = (sources < 0) | (numbering.of(nodes["parent"]) != parents)
+    other_parent = (sources < 0) | (numbering.of(nodes["parent"], gone=-2) != parents)
     tree = bool(other_parent.any()) or len(originals) != len(template.nodes)
     nodes["parent"] = parents
     for field in LINKS if tree else ():
@@ -168,7 +169,7 @@ def _worlds(bones: list[Any], rest: Array) -> tuple[Array, Array, Array]:
     for index in np.flatnonzero(known):
         held[index] = np.array(bones[index][PREFIX + "rest"]).reshape(4, 4)
         exact[index] = np.array(bones[index][PREFIX + "world"]).reshape(4, 4)
-    turned = ~known | (rest[:, :3, :3] != held[:, :3, :3]).any(axis=(1, 2))
+    turned = ~known | (np.abs(rest[:, :3, :3] - held[:, :3, :3]) > TURNED).any(axis=(1, 2))
     shifted = ~known | (rest[:, :3, 3] != held[:, :3, 3]).any(axis=1)
     turn = np.tile(np.eye(4), (len(bones), 1, 1))
     turn[:, :3, :3] = rest[:, :3, :3] @ np.linalg.inv(held[:, :3, :3])

@@ -74,13 +74,14 @@ def _ordered(empties: list[Any], count: int) -> tuple[list[Any], int]:
             found[index] = empty
     originals = [found[index] for index in sorted(found)]
     names = {empty.name for empty in originals}
-    return [*originals, *(empty for empty in empties if empty.name not in names)], len(originals)
+    new = sorted((empty for empty in empties if empty.name not in names), key=lambda empty: empty.name)
+    return originals + new, len(originals)
 
 
 def _gather_one(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, template: Flver, *, new: bool) -> bool:
     """Fill a dummy's record from its empty; return whether it names other nodes than it did."""
     before = int(row["parent"]), int(row["attach"])
-    parent, attach = (_named(row, empty, field, nodes) for field in ("parent", "attach"))
+    parent, attach = (_named(row, empty, field, nodes, template) for field in ("parent", "attach"))
     follows = _bone_node(empty, armature, nodes)
     if follows != (attach if attach >= 0 else parent):
         attach = follows
@@ -101,15 +102,16 @@ def _kept_wild(before: int, now: int, nodes: GatheredNodes) -> int:
     return before if now < 0 and not 0 <= before < len(nodes.numbering.places) else now
 
 
-def _named(row: Array, empty: Any, field: str, nodes: GatheredNodes) -> int:
+def _named(row: Array, empty: Any, field: str, nodes: GatheredNodes, template: Flver) -> int:
     """Return the node that a dummy's properties name: by the number that it had, or by a name that was changed."""
     stored, name = int(row[field]), empty.get(f"{PREFIX}{field}_name")
-    inside = 0 <= stored < len(nodes.numbering.places)
+    inside = 0 <= stored < len(template.nodes)
     new = int(nodes.numbering.of(stored)) if inside else -1
     if name is None or not loaded_text(name):
         return new
     name = loaded_text(name)
-    if new >= 0 and name in {nodes.names[new], nodes.old_names[new]}:
+    known = {nodes.names[new], nodes.old_names[new]} if new >= 0 else {template.node_names[stored]} if inside else set()
+    if name in known:
         return new
     if name in nodes.by_bone:
         return nodes.by_bone[name]

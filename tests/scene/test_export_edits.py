@@ -1,0 +1,461 @@
+"""Edits in Blender -> what changes in the file, and that nothing else does."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from addon.codec.flver import Flver
+from addon.maths import axes
+from addon.model import dummy_frames, node_matrices, place_mesh
+from tests.sample import make_sample
+from tests.scene import tiny
+from tests.scene.shown import load
+from tests.scene.written import changed_bytes, differences, gathered, source, written
+
+
+@pytest.fixture
+def before(imported):
+    return Flver.read(source(imported.collection))
+
+
+@pytest.fixture
+def sample(scene_api, tmp_path):
+    return load(scene_api, tiny.write(tmp_path / "sample.partsbnd.dcx", make_sample()))
+
+
+def edit_bones(imported):
+    """Return the armature's bones in edit mode."""
+    import bpy
+
+    bpy.context.view_layer.objects.active = imported.armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    return imported.armature.data.edit_bones
+
+
+def leave_edit_mode():
+    import bpy
+
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def edit_mesh(obj, change):
+    """Change a mesh through bmesh, as edit mode does."""
+    import bmesh
+
+    shape = bmesh.new()
+    shape.from_mesh(obj.data)
+    for part in (shape.verts, shape.faces, shape.edges):
+        part.ensure_lookup_table()
+    change(bmesh, shape)
+    shape.to_mesh(obj.data)
+    shape.free()
+    obj.data.update()
+
+
+# dummies
+
+
+def test_a_moved_dummy_changes_twelve_bytes(imported, before):
+    imported.dummies[0].location.x += 0.3
+    after = written(imported.collection)
+    assert differences(before, after) == {"dummies[0].position"}
+    record = 0x80
+    assert set(changed_bytes(before.write(), after.write())) <= set(range(record, record + 12))
+    # moved by 0.3 along the games' x; the parent is turned by 90 degrees about z and scaled by 2
+    moved = dummy_frames(after.dummies, node_matrices(after.nodes)).matrices[0, :3, 3]
+    still = dummy_frames(before.dummies, node_matrices(before.nodes)).matrices[0, :3, 3]
+    np.testing.assert_allclose(moved - still, (0.3, 0, 0), atol=1e-6)
+
+
+def test_a_turned_dummy_changes_its_directions(imported, before):
+    import mathutils
+
+    imported.dummies[1].matrix_basis = imported.dummies[1].matrix_basis @ mathutils.Matrix.Rotation(0.5, 4, "X")
+    after = written(imported.collection)
+    assert differences(before, after) == {"dummies[1].forward", "dummies[1].upward"}
+    frame = dummy_frames(after.dummies, node_matrices(after.nodes)).matrices[1]
+    np.testing.assert_allclose(axes.swap_matrices(frame), np.array(imported.dummies[1].matrix_basis), atol=1e-6)
+
+
+def test_a_renumbered_dummy(imported, before):
+    imported.dummies[1]["flver_reference_id"] = 221
+    after = written(imported.collection)
+    assert differences(before, after) == {"dummies[1].reference_id"}
+    imported.dummies[1]["flver_reference_id"] = 70000
+    _, problems = gathered(imported.collection)
+    assert problems.errors[0].objects == (imported.dummies[1].name,)
+    assert "70000" in problems.errors[0].text
+
+
+def test_a_dummy_that_follows_another_bone(imported, before):
+    dummy = imported.dummies[1]
+    world = dummy.matrix_world.copy()
+    dummy.parent_bone = "child"
+    import bpy
+
+    bpy.context.view_layer.update()
+    dummy.matrix_world = world
+    after = written(imported.collection)
+    assert after.dummies["attach"][1] == 2
+    assert after.dummies["parent"][1] == 3
+    assert after.dummies["unk2E"][1] == 1
+    assert differences(before, after) <= {
+        "dummies[1].attach", "dummies[1].unk2E", "dummies[1].position", "dummies[1].name_crc", "nodes[2].flags"
+    }  # fmt: skip
+    np.testing.assert_allclose(after.dummies["position"][1], before.dummies["position"][1], atol=1e-5)
+
+
+def test_a_dummy_in_the_space_of_another_bone_stays_where_it_is_seen(imported, before):
+    imported.dummies[0]["flver_parent_name"] = "root"
+    after = written(imported.collection)
+    assert after.dummies["parent"][0] == 0
+    assert np.uint32(after.dummies["name_crc"][0]) == zlib.crc32(b"root")
+    frames = [dummy_frames(each.dummies, node_matrices(each.nodes)).matrices[0] for each in (before, after)]
+    np.testing.assert_allclose(frames[1], frames[0], atol=1e-6)
+    imported.dummies[0]["flver_parent_name"] = "nowhere"
+    assert "nowhere" in str(gathered(imported.collection)[1].errors[0])
+
+
+def test_copied_added_and_deleted_dummies(imported, before):
+    import bpy
+
+    copy = imported.dummies[0].copy()
+    copy.location.z += 1
+    imported.collection.children[0].objects.link(copy)
+    added = bpy.data.objects.new("added", None)
+    added.parent, added.parent_type, added.parent_bone = imported.armature, "BONE", "root"
+    imported.collection.objects.link(added)
+    after = written(imported.collection)
+    assert len(after.dummies) == 4
+    np.testing.assert_array_equal(after.dummies[:2], before.dummies)
+    assert after.dummies["reference_id"].tolist() == [100, 100, -1, 100]
+    assert (after.dummies["parent"][2], after.dummies["attach"][2], after.dummies["unk2E"][2]) == (0, 0, 1)
+    frame = dummy_frames(after.dummies, node_matrices(after.nodes)).matrices[2, :3, 3]
+    np.testing.assert_allclose(frame, (0, 2, 0), atol=1e-5)  # the tail of the root, where Blender puts it
+    for obj in (copy, added, imported.dummies[0]):
+        bpy.data.objects.remove(obj)
+    after = written(imported.collection)
+    assert len(after.dummies) == 1
+    assert after.dummies[0].tobytes() == before.dummies[1].tobytes()
+
+
+# bones
+
+
+def test_a_moved_bone_under_a_scaled_parent(imported, before):
+    bones = edit_bones(imported)
+    for end in ("head", "tail"):
+        setattr(bones["child"], end, getattr(bones["child"], end) + type(bones["child"].head)((0, 0, 0.5)))
+    leave_edit_mode()
+    after = written(imported.collection)
+    assert "nodes[2].translation" in differences(before, after)
+    assert not {"nodes[2].rotation", "nodes[2].scale", "nodes[1].translation"} & differences(before, after)
+    origins = [node_matrices(each.nodes)[:, :3, 3] for each in (before, after)]
+    np.testing.assert_allclose(origins[1] - origins[0], [(0, 0, 0), (0, 0, 0), (0, 0.5, 0), (0, 0, 0)], atol=1e-6)
+    # the static mesh on "scaled" and the dummy seen in Blender stay where they are; the dummy's parent moved
+    np.testing.assert_allclose(after.dummies["position"][0], before.dummies["position"][0] - (0.25, 0, 0), atol=1e-6)
+
+
+def test_a_turned_bone_keeps_what_is_seen_of_its_children(imported, before):
+    bones = edit_bones(imported)
+    bones["scaled"].roll += 0.5
+    leave_edit_mode()
+    after = written(imported.collection)
+    worlds = [node_matrices(each.nodes) for each in (before, after)]
+    np.testing.assert_allclose(worlds[1][[0, 2, 3]], worlds[0][[0, 2, 3]], atol=1e-5)
+    assert np.abs(worlds[1][1] - worlds[0][1]).max() > 0.1
+    placed = [place_mesh(each, each.meshes[1], each.vertices(1), node_matrices(each.nodes)) for each in (before, after)]
+    np.testing.assert_allclose(placed[1][0], placed[0][0], atol=1e-5)
+    np.testing.assert_allclose(placed[1][1], placed[0][1], atol=0.02)  # normals in bytes
+
+
+def test_a_shear_is_reported_with_its_size(scene_api, tmp_path):
+    flver = tiny.model()
+    flver.nodes["scale"][1] = (1, 2, 1)
+    imported = load(scene_api, tiny.write(tmp_path / "a.partsbnd", flver))
+    bones = edit_bones(imported)
+    bones["child"].tail = bones["child"].head + type(bones["child"].head)((0.3, 0.0, 0.3))
+    leave_edit_mode()
+    after, problems = gathered(imported.collection)
+    assert "child" in str(problems.warnings[0])
+    assert "%" in str(problems.warnings[0])
+    assert after is not None
+
+
+def test_a_renamed_bone_renames_its_node_only(imported, before):
+    imported.armature.data.bones["child"].name = "Ünterarm"
+    after = written(imported.collection)
+    assert after.node_names == ["root", "scaled", "Ünterarm", "loose"]
+    assert differences(before, after) == {"node_names", "dummies[0].name_crc"}
+    assert np.uint32(after.dummies["name_crc"][0]) == zlib.crc32("Ünterarm".encode("cp932", "replace"))
+
+
+def test_an_added_bone(imported, before):
+    bones = edit_bones(imported)
+    bone = bones.new("extra")
+    bone.head, bone.tail, bone.parent = (0, 0, 4), (0, 0, 4.5), bones["scaled"]
+    leave_edit_mode()
+    after = written(imported.collection)
+    assert after.node_names == ["root", "scaled", "child", "loose", "extra"]
+    assert after.nodes["parent"].tolist() == [-1, 0, 1, -1, 1]
+    assert after.nodes["next_sibling"].tolist() == [-1, -1, 4, -1, -1]
+    assert after.nodes["previous_sibling"].tolist() == [-1, -1, -1, -1, 2]
+    assert after.nodes["flags"][4] == 1
+    np.testing.assert_allclose(node_matrices(after.nodes)[4, :3, 3], (0, 4, 0), atol=1e-6)
+    np.testing.assert_allclose(node_matrices(after.nodes)[4, :3, 0], (0, 1, 0), atol=1e-6)  # along the bone
+    assert len(after.skeletons.base) == len(after.skeletons.all) == 5
+
+
+def test_a_copied_bone_is_a_node_of_its_own(imported):
+    import bpy
+
+    bones = edit_bones(imported)
+    for bone in bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name == "scaled"
+    bpy.ops.armature.duplicate()
+    leave_edit_mode()
+    after = written(imported.collection)
+    assert after.node_names == ["root", "scaled", "child", "loose", "scaled.001"]
+    worlds = node_matrices(after.nodes)
+    np.testing.assert_allclose(worlds[4], worlds[1], atol=1e-6)  # its scale too
+
+
+def test_a_removed_bone(imported, before):
+    bones = edit_bones(imported)
+    bones.remove(bones["root"])
+    leave_edit_mode()
+    flver, problems = gathered(imported.collection)
+    after = Flver.read(flver.write())
+    assert after.node_names == ["scaled", "child", "loose"]
+    assert after.nodes["parent"].tolist() == [-1, 0, -1]
+    np.testing.assert_allclose(node_matrices(after.nodes)[:, :3, 3], node_matrices(before.nodes)[1:, :3, 3], atol=1e-6)
+    np.testing.assert_allclose(node_matrices(after.nodes), node_matrices(before.nodes)[1:], atol=1e-5)
+    vertices = after.vertices(0)
+    assert vertices.bones[:, 0].tolist() == [0] * 4
+    assert np.rint(vertices.weights.sum(axis=1) * 255).tolist() == [253] * 4  # what they added up to
+    assert any("root" in str(warning) for warning in problems.warnings)
+    assert after.meshes[1].node == 1
+    assert after.dummies["parent"].tolist() == [1, 2]
+
+
+# vertices
+
+
+def test_moved_vertices_of_a_static_mesh_go_through_the_inverse_of_their_node(imported, before):
+    imported.meshes[1].data.vertices[0].co.z += 0.25
+    after = written(imported.collection)
+    assert not [name for name in differences(before, after) if name.startswith("meshes[0]")]
+    moved = [
+        place_mesh(each, each.meshes[1], each.vertices(1), node_matrices(each.nodes))[0] for each in (before, after)
+    ]
+    np.testing.assert_allclose(moved[1] - moved[0], [(0, 0.25, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)], atol=1e-6)
+
+
+def test_uvs_split_a_vertex_where_its_corners_differ(imported, before):
+    layer = imported.meshes[0].data.uv_layers["UV0"]
+    layer.uv[0].vector.x += 0.5  # one of the two corners at vertex 0
+    after = written(imported.collection)
+    vertices = after.vertices(0)
+    assert len(vertices.positions) == 5
+    np.testing.assert_array_equal(vertices.positions[4], vertices.positions[0])
+    old = before.vertices(0)
+    np.testing.assert_array_equal(vertices.uvs[0][[4, 0], 0] - old.uvs[0][0, 0], (0, 0.5))
+    assert sorted(after.triangles(0, 0)[:2].ravel().tolist()) == sorted([0, 1, 2, 4, 2, 3])
+    layer.uv[3].vector.x += 0.5  # and the other
+    assert differences(before, written(imported.collection)) == {"meshes[0].uv0", "meshes[0].tangent0"}
+
+
+def test_colours_and_weights(imported, before):
+    mesh = imported.meshes[0].data
+    mesh.color_attributes["Color0"].data[1].color = (0, 1, 0, 1)
+    assert differences(before, written(imported.collection)) == {"meshes[0].color0"}
+    obj = imported.meshes[0]
+    obj.vertex_groups["scaled"].add([3], 0.5, "REPLACE")
+    obj.vertex_groups["root"].add([3], 0.25, "REPLACE")
+    after = written(imported.collection)
+    vertices = after.vertices(0)
+    assert np.rint(vertices.weights[3] * 255).tolist() == [169, 84, 0, 0]  # two to one, adding up to 253
+    assert vertices.bones[3].tolist() == [1, 0, 0, 0]
+    np.testing.assert_array_equal(vertices.weights[:3], before.vertices(0).weights[:3])
+
+
+def test_a_fifth_influence_is_dropped_and_reported(scene_api, tmp_path):
+    flver = tiny.model()
+    imported = load(scene_api, tiny.write(tmp_path / "a.partsbnd", flver))
+    bones = edit_bones(imported)
+    for name in "abc":
+        bones.new(name).tail = (0, 0, 1)
+    leave_edit_mode()
+    obj = imported.meshes[0]
+    for name, weight in zip(("root", "scaled", "a", "b", "c"), (0.4, 0.3, 0.2, 0.06, 0.04), strict=True):
+        (obj.vertex_groups.get(name) or obj.vertex_groups.new(name=name)).add([0], weight, "REPLACE")
+    flver, problems = gathered(imported.collection)
+    vertices = Flver.read(flver.write()).vertices(0)
+    assert vertices.bones[0].tolist() == [0, 1, 4, 5]
+    assert np.rint(vertices.weights[0].sum() * 255) == 253
+    assert ["1 vertices follow more" in str(each) for each in problems.warnings] == [True]
+
+
+def test_custom_normals(imported, before):
+    mesh = imported.meshes[0].data
+    mesh.normals_split_custom_set_from_vertices([(0, 0, 1)] * 4)
+    after = written(imported.collection)
+    np.testing.assert_array_equal(after.vertices(0).normals, [(0, 1, 0)] * 4)
+    assert {"meshes[0].normal0"} <= differences(before, after) <= {"meshes[0].normal0", "meshes[0].tangent0"}
+
+
+def test_a_smooth_mesh_stays_smooth_and_whole(scene_api, sample):
+    """Normals of edited vertices are those that are seen, and do not fall apart into faces."""
+    obj = max(sample.meshes, key=lambda each: len(each.data.vertices) if each.data["flver_dynamic"] else 0)
+    count = len(obj.data.vertices)
+    for vertex in obj.data.vertices:
+        vertex.co *= 1.5
+    index = obj.data["flver_mesh"]
+    after = written(sample.collection)
+    assert after.meshes[index].vertex_count == count
+
+
+# materials and meshes
+
+
+def test_material_names_and_texture_paths(imported, before):
+    block = imported.meshes[0].data.materials[0]
+    block.name = "#02#Metall"
+    block["flver_textures"][0]["path"] = "new.tif"
+    after = written(imported.collection)
+    assert differences(before, after) == {"materials"}
+    assert (after.materials[0].name, after.materials[0].textures[0].path) == ("#02#Metall", "new.tif")
+    assert after.materials[0].path == before.materials[0].path
+
+
+def test_a_second_material_on_one_mesh_stands_in_the_way(imported):
+    import bpy
+
+    obj = imported.meshes[0]
+    obj.data.materials.append(bpy.data.materials.new("second"))
+    obj.data.polygons[1].material_index = 1
+    _, problems = gathered(imported.collection)
+    assert problems.errors[0].objects == (obj.name,)
+    assert "2 materials" in problems.errors[0].text
+
+
+def test_topology_follows_with_levels_of_detail(imported, before):
+    obj = imported.meshes[0]
+    edit_mesh(
+        obj, lambda bmesh, shape: bmesh.ops.subdivide_edges(shape, edges=shape.edges[:], cuts=1, use_grid_fill=True)
+    )
+    after = written(imported.collection)
+    vertices = after.vertices(0)
+    triangles = after.triangles(0, 0)
+    assert len(vertices.positions) == 9
+    assert len(triangles) == 8
+    np.testing.assert_array_equal(after.triangles(0, 2), triangles)  # the copy for motion blur
+    np.testing.assert_array_equal(
+        vertices.positions[after.triangles(0, 1)], before.vertices(0).positions[before.triangles(0, 1)]
+    )
+    assert np.rint(vertices.weights.sum(axis=1) * 255).min() >= 253
+    assert after.header["total_face_count"] == 8 + 1 + 8 + 1 + 2
+    assert written(imported.collection, lods="DROP").meshes[0].face_sets[1].flags == 0x80000000
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_deleted_vertices(imported, count):
+    obj = imported.meshes[0]
+    edit_mesh(obj, lambda bmesh, shape: bmesh.ops.delete(shape, geom=[shape.verts[1]], context="VERTS"))
+    flver, problems = gathered(imported.collection)
+    after = Flver.read(flver.write())
+    assert after.meshes[0].vertex_count == 3
+    assert after.triangles(0, 0).tolist() == [[0, 1, 2]]
+    assert after.triangles(0, 1).tolist() == []
+    assert any("levels of detail" in str(each) for each in problems.warnings)
+
+
+def test_new_meshes_take_a_layout(imported, before):
+    import bpy
+
+    copy = imported.meshes[0].copy()
+    copy.data = copy.data.copy()
+    imported.collection.objects.link(copy)
+    data = bpy.data.meshes.new("pyramid")
+    data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
+    data.uv_layers.new(name="UVMap")
+    data.materials.append(imported.meshes[0].data.materials[0])
+    new = bpy.data.objects.new("pyramid", data)
+    imported.collection.objects.link(new)
+    new.vertex_groups.new(name="child").add(range(4), 1.0, "REPLACE")
+    flver, problems = gathered(imported.collection)
+    assert not problems.errors
+    after = Flver.read(flver.write())
+    assert len(after.meshes) == 4
+    np.testing.assert_array_equal(after.vertices(3).uvs[0], before.vertices(0).uvs[0])
+    vertices = after.vertices(2)
+    assert len(vertices.positions) == 12  # flat faces
+    assert (vertices.bones[:, 0] == 2).all()
+    assert (vertices.weights[:, 0] == 1).all()
+    np.testing.assert_allclose(np.linalg.norm(vertices.normals, axis=1), 1, atol=0.02)
+    assert after.meshes[2].bounds is not None
+    points = vertices.positions[after.triangles(2, 0)]
+    cross = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    assert (np.einsum("ij,ij->i", cross, vertices.normals[after.triangles(2, 0)[:, 0]]) < 0).all()
+    assert not [name for name in differences(before, after) if name.startswith(("meshes[0]", "meshes[1]"))]
+
+
+def test_a_removed_mesh(imported, before):
+    import bpy
+
+    bpy.data.objects.remove(imported.meshes[0])
+    after = written(imported.collection)
+    assert len(after.meshes) == 1
+    np.testing.assert_array_equal(after.vertices(0).positions, before.vertices(1).positions)
+
+
+def test_cloth_keeps_its_vertices(scene_api, sample):
+    cloth = next(obj for obj in sample.meshes if len(obj.data["flver_layouts"]) == 3)
+    index = cloth.data["flver_mesh"]
+    before = Flver.read(source(sample.collection))
+    cloth.data.vertices[5].co.y += 0.001
+    after = written(sample.collection)
+    assert len(after.meshes[index].buffers) == 3
+    second = after.vertices(index)
+    np.testing.assert_array_equal(second.second["position"][5], second.positions[5])
+    assert {f"meshes[{index}].position0", f"meshes[{index}].position1"} <= differences(before, after)
+    edit_mesh(cloth, lambda bmesh, shape: bmesh.ops.delete(shape, geom=[shape.verts[0]], context="VERTS"))
+    flver, problems = gathered(sample.collection)
+    assert flver is None
+    assert problems.errors[0].objects == (cloth.name,)
+    assert "cloth" in problems.errors[0].text
+    flver, problems = gathered(sample.collection, let_go_of_cloth=True)
+    assert Flver.read(flver.write()).meshes[index].vertex_count == before.meshes[index].vertex_count - 1
+
+
+def test_sorted_vertices_go_back_to_their_places(sample):
+    cloth = next(obj for obj in sample.meshes if len(obj.data["flver_layouts"]) == 3)
+
+    def reverse(_bmesh, shape):
+        for vertex in shape.verts:
+            vertex.index = len(shape.verts) - 1 - vertex.index
+        shape.verts.sort()
+
+    edit_mesh(cloth, reverse)
+    before, after = Flver.read(source(sample.collection)), written(sample.collection)
+    found = differences(before, after)
+    assert found <= {f"meshes[{cloth.data['flver_mesh']}].face_sets"}
+
+
+def test_five_round_trips_do_not_drift(scene_api, tmp_path):
+    import bpy
+
+    imported = load(scene_api, tiny.write(tmp_path / "0.partsbnd.dcx", make_sample()))
+    edit_bones(imported)
+    imported.armature.data.edit_bones[2].roll += 0.3
+    leave_edit_mode()
+    for vertex in imported.meshes[0].data.vertices:
+        vertex.co.x *= 1.1
+    first = written(imported.collection)
+    for number in range(5):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        again = load(scene_api, tiny.write(tmp_path / f"{number}.partsbnd.dcx", first))
+        assert written(again.collection).write() == first.write()
