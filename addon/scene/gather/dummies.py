@@ -51,7 +51,13 @@ def gather(
             if number < known:
                 result[number] = template.dummies[empty[PREFIX + "index"]]
             fill_record(row, empty)
+            named = {field: int(row[field]) for field in ("parent", "attach")}
             naming |= _gather_one(row, empty, armature, nodes, template, new=number >= known)
+            lost = [
+                field for field, node in named.items() if nodes.numbering.of(node, gone=-2) == -2 and row[field] < 0
+            ]
+            if lost:
+                problems.warn(f"its {' and '.join(lost)} bone is gone: it names none", empty.name)
         except FormatError as error:
             problems.error(error.what, empty.name)
     return GatheredDummies(result, naming)

@@ -111,6 +111,8 @@ class _Gathering:
         ]
 
     def gather(self) -> GatheredMesh | None:
+        if self.node < 0 <= self.original.node:
+            self._warn("its own bone is gone: it names none")
         read = self._read()
         if not len(read.shown.positions) and not self.imported:
             self._warn("has no vertices and is left out")
@@ -120,7 +122,7 @@ class _Gathering:
         numbers = read.numbers[result.sources]
         if len(self.original.buffers) > 1 and not self._keeps_cloth(numbers):
             return None
-        mesh = replace(self.original, palette=bound.palette, node=self.node, material=self._material())
+        mesh = replace(self.original, palette=bound.palette, node=self.node, material=self._material(read.slots))
         mesh.buffers = self._encoded(result, numbers)
         mesh.face_sets, faces = self._face_sets(read, result, numbers)
         return GatheredMesh(
@@ -283,11 +285,9 @@ class _Gathering:
         template = self.owner.template
         return encode_vertices(result.vertices, buffers, self.owner.layouts, uv_factor(template.version))
 
-    def _material(self) -> int:
+    def _material(self, used: list[int]) -> int:
         slots = self.obj.material_slots
-        used = np.zeros(len(self.data.polygons), np.int32)
-        self.data.polygons.foreach_get("material_index", used)
-        blocks = {slots[i].material for i in np.unique(used).tolist() if i < len(slots)} - {None}
+        blocks = {slots[i].material for i in used if i < len(slots)} - {None}
         blocks = blocks or {slot.material for slot in slots if slot.material}
         if len(blocks) > 1:
             self._error(f"uses {len(blocks)} materials, a mesh of the format has one: separate it by material")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import bmesh
+import bpy
 import numpy as np
 
 from ...codec.binary import Array
@@ -31,6 +33,7 @@ class ReadMesh:
         influences: by node.
         strangers: names of vertex groups with weights that are no bones.
         numbers: (n,) int32 number of each vertex in the mesh of the file, -1 for vertices without one.
+        slots: numbers of the material slots that its faces use.
         imported: whether the mesh has what an import keeps.
     """
 
@@ -39,6 +42,7 @@ class ReadMesh:
     influences: Influences
     strangers: list[str]
     numbers: Array
+    slots: list[int]
     imported: bool
 
 
@@ -74,6 +78,7 @@ def read_mesh(obj: Any, mesh: Any, matrix: Array, by_bone: dict[str, int], bone_
         influences,
         strangers,
         np.full(len(positions), -1, np.int32) if numbers is None else numbers,
+        np.unique(_values(mesh.polygons, "material_index", 1, np.int32)).tolist(),
         stored is not None,
     )
     _read_layers(mesh, result, loops)
@@ -189,12 +194,14 @@ def evaluated(obj: Any, armature: Any, context: Any, *, modifiers: bool) -> Iter
         context: Blender's.
         modifiers: whether the object's other modifiers count.
     """
-    if obj.mode == "EDIT":
+    editing = obj.mode == "EDIT"
+    if editing:
         obj.update_from_editmode()
     chosen = [each for each in obj.modifiers if each.type == "ARMATURE" and each.object == armature]
     others = [each for each in obj.modifiers if each not in chosen and each.show_viewport]
     if not modifiers or not others:
-        yield obj.data
+        with _edited(obj.data) if editing else nullcontext(obj.data) as mesh:
+            yield mesh
         return
     shown = [each.show_viewport for each in chosen]
     for each in chosen:
@@ -206,3 +213,14 @@ def evaluated(obj: Any, armature: Any, context: Any, *, modifiers: bool) -> Iter
     finally:
         for each, value in zip(chosen, shown, strict=True):
             each.show_viewport = value
+
+
+@contextmanager
+def _edited(mesh: Any) -> Iterator[Any]:
+    """Give a mesh that is in edit mode, whose attributes cannot be read there."""
+    copy = bpy.data.meshes.new(mesh.name)
+    try:
+        bmesh.from_edit_mesh(mesh).to_mesh(copy)
+        yield copy
+    finally:
+        bpy.data.meshes.remove(copy)
