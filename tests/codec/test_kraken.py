@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import random
 import re
 import tracemalloc
 from pathlib import Path
@@ -17,7 +18,7 @@ from addon.codec import Dcx, FormatError, kraken
 from addon.codec.dcx import HEADER, is_dcx
 from addon.codec.kraken.bits import BitTable
 from tests.reference import kraken_plain
-from tests.reference.kraken_streams import Command, Form, block
+from tests.reference.kraken_streams import Command, Form, block, huffman
 
 VECTORS = json.loads((Path(__file__).parent.parent / "data" / "kraken-vectors.json").read_text("ascii"))
 REAL = (
@@ -173,6 +174,39 @@ def test_nesting_has_a_limit():
     assert both(quantum(data), len(content)) == content
     data, content = nested(9)
     refused(quantum(data), len(content), "nested too deep")
+
+
+CODES = {
+    "skewed": {**{symbol: symbol for symbol in range(1, 11)}, 11: 11, 12: 11},
+    "flat": dict.fromkeys(range(16), 4),
+    "even lengths": {0: 2, 1: 2, 2: 2, **dict.fromkeys(range(3, 19), 6)},
+    "nearly flat": {0: 6, **dict.fromkeys(range(1, 127), 7)},
+    "two": {7: 1, 9: 1},
+}
+
+
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("count", [3000, 3001, 3002, 0x20000])
+@pytest.mark.parametrize("name", CODES)
+def test_huffman_streams(name, count, halves):
+    lengths = CODES[name]
+    weights = [2.0**-length for length in lengths.values()]
+    content = bytes(random.Random(f"{name}{count}").choices(list(lengths), weights, k=count))
+    assert both(quantum(huffman(content, lengths, halves=halves)), count) == content
+
+
+@pytest.mark.parametrize("long", [0, 1, 2])
+def test_huffman_streams_of_unlike_size(long):
+    content = bytearray(b"\x01" * 0x20000)
+    content[long::3] = bytes(random.Random(long).choices([11, 12], k=len(content[long::3])))
+    assert both(quantum(huffman(content, CODES["skewed"], halves=True)), len(content)) == content
+
+
+def test_huffman_code_that_changes_on_the_way():
+    content = b"\x0b" * 0x8000 + b"\x01" * 0x18000
+    assert both(quantum(huffman(content, CODES["skewed"], halves=False)), len(content)) == content
+    content = b"\x01" * 0x18000 + b"\x0b" * 0x8000
+    assert both(quantum(huffman(content, CODES["skewed"], halves=False)), len(content)) == content
 
 
 def test_lzb16_special_quanta():

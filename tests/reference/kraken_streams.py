@@ -1,4 +1,4 @@
-"""Small Kraken streams made to order: LZ chunks with raw arrays, in one quantum a block."""
+"""Kraken streams made to order: LZ chunks with raw arrays, in one quantum a block, and Huffman arrays."""
 
 from __future__ import annotations
 
@@ -122,3 +122,31 @@ def _meet(sides: list[str]) -> bytes:
     front, back = (side + "0" * (-len(side) % 8) for side in sides)
     data = [bytes(int(side[at : at + 8], 2) for at in range(0, len(side), 8)) for side in (front, back)]
     return data[0] + data[1][::-1]
+
+
+def huffman(data: bytes, lengths: dict[int, int], *, halves: bool) -> bytes:
+    """Return a Huffman array with a sparse table; the code lengths have to make a complete code."""
+    table = f"00{len(lengths):08b}100" + "".join(f"{symbol:08b}{length - 1:04b}" for symbol, length in lengths.items())
+    codes, code = {}, 0
+    for symbol, length in sorted(lengths.items(), key=lambda item: item[1]):
+        codes[symbol] = f"{code >> 11 - length:0{length}b}"
+        code += 2048 >> length
+    assert code == 2048, "not a complete code"
+    source = _meet([table, ""])
+    if halves:
+        middle = len(data) + 1 >> 1
+        first = _three_streams(data[:middle], codes)
+        source += len(first).to_bytes(3, "little") + first + _three_streams(data[middle:], codes)
+    else:
+        source += _three_streams(data, codes)
+    assert len(source) < len(data), "a Huffman array must be smaller than its content"
+    return ((4 if halves else 2) << 36 | (len(data) - 1) << 18 | len(source)).to_bytes(5, "big") + source
+
+
+def _three_streams(data: bytes, codes: dict[int, str]) -> bytes:
+    streams = []
+    for turn in range(3):
+        bits = "".join(codes[symbol] for symbol in data[turn::3])
+        streams.append(bytes(int(bits[at : at + 8][::-1], 2) for at in range(0, len(bits), 8)))
+    forward, backward, middle = streams
+    return len(forward).to_bytes(2, "little") + forward + middle + backward[::-1]
