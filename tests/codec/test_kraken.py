@@ -209,6 +209,18 @@ def test_huffman_code_that_changes_on_the_way():
     assert both(quantum(huffman(content, CODES["skewed"], halves=False)), len(content)) == content
 
 
+@pytest.mark.parametrize(("composites", "fits"), [(8, True), (60, False)])
+def test_arrays_have_a_limit(composites, fits):
+    one = array(5, 10 * 127, bytes([127]) + array(3, 10, b"x") * 127)
+    size = composites * 10 * 127
+    payload = quantum(array(5, size, bytes([composites]) + one * composites))
+    if fits:
+        assert both(payload, size) == b"x" * size
+    else:
+        with pytest.raises(FormatError, match="too many"):
+            kraken.decode(payload, size)
+
+
 def test_lzb16_special_quanta():
     tiny = b"\x00\x08" + b"\x73abc\x03\x00" + b"\x02yz"
     payload = b"\x8c\x02" + b"\x7f\xffz" + b"\xbf\xff" + EARLIER[:0x4000] + tiny

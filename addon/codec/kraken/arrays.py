@@ -55,7 +55,9 @@ COMPOSITE = BitTable("composite head", 8, (
 RAW, TANS, HUFFMAN, RUNS, HUFFMAN_HALVES, COMPOSED = range(6)
 MAX_DEPTH = 8  # real files nest three deep
 SPARE_COMMANDS = 64  # real run commands are fewer than the bytes they make
-MAX_DECODED = 40 * 0x20000  # of all arrays of a chunk: five, each with at most eight levels of its own size
+# What the arrays of a chunk may take together: five, each with at most eight levels of its own size.
+MAX_COST = 40 * 0x20000
+ARRAY_COST = 4096  # of each array, beside its bytes: a code table
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class ArrayWalker:
     def __init__(self, payload: memoryview, batch: HuffmanBatch) -> None:
         self.payload = payload
         self.batch = batch
-        self._left = MAX_DECODED
+        self._left = MAX_COST
 
     def walk(self, pos: int, end: int, cap: int, depth: int = 0) -> tuple[Part, int]:
         """Walk the array at ``pos``; return it and the place behind it.
@@ -99,9 +101,9 @@ class ArrayWalker:
         kind, pos, size, count = self._header(pos, end)
         if count > cap:
             raise damaged("an array decodes to more bytes than fit", pos)
-        self._left -= count
+        self._left -= count + ARRAY_COST
         if self._left < 0 or depth > MAX_DEPTH:
-            raise damaged("arrays are nested too deep", pos)
+            raise damaged("arrays are nested too deep or too many", pos)
         end = pos + size
         if kind == RAW:
             return known(np.frombuffer(self.payload[pos:end], np.uint8)), end

@@ -17,10 +17,11 @@ from ..binary import Array
 from .bits import bytes_for, damaged
 from .huffman import ENTRIES, MAX_LENGTH, CodeTable
 
-SEGMENT = 256
-WARM_UP = 40
-ROUND = 32
+SEGMENT = 256  # symbols of a lane
+WARM_UP = 40  # symbols in front of a cut; nearly all codes fall into step within them
+ROUND = 32  # steps after which finished lanes leave
 PAD = 16
+TABLE_COST = 1024  # symbols that take as much memory as a table
 
 
 @dataclass
@@ -43,11 +44,11 @@ class Group:
 
 
 class HuffmanBatch:
-    """The code streams of some blocks, and how many symbols they hold."""
+    """The code streams of some blocks, and how much memory they will take, counted in symbols."""
 
     def __init__(self) -> None:
         self.groups: list[Group] = []
-        self.symbols = 0
+        self.cost = 0
 
     def add(self, group: Group) -> None:
         """Register a group of streams.
@@ -60,7 +61,7 @@ class HuffmanBatch:
         if first > 8 * (group.shared - group.forward) or count - first > 8 * (group.end - group.shared):
             raise damaged("more Huffman symbols than bits", group.forward)
         self.groups.append(group)
-        self.symbols += count
+        self.cost += count + TABLE_COST
 
     def decode(self, data: memoryview, offset: int) -> None:
         """Fill the output of all groups.
