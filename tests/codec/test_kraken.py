@@ -18,7 +18,7 @@ from addon.codec import Dcx, FormatError, kraken
 from addon.codec.dcx import HEADER, is_dcx
 from addon.codec.kraken.bits import BitTable
 from tests.reference import kraken_plain
-from tests.reference.kraken_streams import Command, Form, block, huffman
+from tests.reference.kraken_streams import Command, Form, block, huffman, tans
 
 VECTORS = json.loads((Path(__file__).parent.parent / "data" / "kraken-vectors.json").read_text("ascii"))
 REAL = (
@@ -157,6 +157,48 @@ def test_stored_chunk_beside_a_filled_one():
     part = EARLIER[: BLOCK >> 1]
     body = (1 << 23 | len(part)).to_bytes(3, "big") + part + array(3, len(part), b"x")
     assert both(quantum(body), BLOCK) == part + b"x" * len(part)
+
+
+@pytest.mark.parametrize("count", [2, 3, 9, 10, 57, 200, 255, 256])
+@pytest.mark.parametrize("log", [9, 10, 11])
+def test_tans(log, count):
+    chance = random.Random(f"{log} {count}")
+    edges = [0, *sorted(chance.sample(range(1, 1 << log), count - 1)), 1 << log]
+    symbols = chance.sample(range(256), count) if count < 10 else range(count)
+    weights = {symbol: stop - start for symbol, start, stop in zip(symbols, edges, edges[1:], strict=False)}
+    content = bytes(chance.choices(list(weights), list(weights.values()), k=400 + chance.randrange(10)))
+    content += bytes([max(weights, key=weights.get)]) * 4000
+    assert both(quantum(tans(content, weights, log)), len(content)) == content
+
+
+def test_tans_of_few_states():
+    weights = {3: 1, 200: 5, 4: 250}
+    content = bytes([3, 200, 4, 4, 4, 200]) + b"\x04" * 500 + b"\x03"
+    assert both(quantum(tans(content, weights, 8)), len(content)) == content
+
+
+def test_run_commands():
+    literals = bytes(range(1, 241)) * 2
+    pieces = [
+        (b"\x00", 15, 0),
+        (b"\x3f", 0, 3),
+        (b"\xf5", 10, 15),
+        (b"\xc3\x10", 3, 3),
+        (b"\xff\x2f", 63, 127),
+        (b"\x00\x09", 0, 128),
+        (b"\x01\x0a", 0, 128 * 258),
+        (b"\x00\x02", 64, 0),
+        (b"\x03\x02", 256, 0),
+    ]
+    front, back, content, taken = b"", b"", b"", 0
+    for fill, (control, copied, filled) in enumerate(pieces, 65):
+        part = literals[taken : taken + copied]
+        taken += copied
+        front += bytes([fill]) + part
+        back = control + b"\x01" + back
+        content += part + bytes([fill]) * filled
+    source = array(3, len(content), b"\x00" + front + back)
+    assert both(quantum(source), len(content)) == content
 
 
 def nested(depth):

@@ -1,8 +1,10 @@
-"""Kraken streams made to order: LZ chunks with raw arrays, in one quantum a block, and Huffman arrays."""
+"""Kraken streams made to order: LZ chunks with raw arrays, in one quantum a block, Huffman and tANS arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from tests.reference.kraken_plain_arrays import tans_table as tans_entries
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,64 @@ def huffman(data: bytes, lengths: dict[int, int], *, halves: bool) -> bytes:
 
 
 def _three_streams(data: bytes, codes: dict[int, str]) -> bytes:
-    streams = []
-    for turn in range(3):
-        bits = "".join(codes[symbol] for symbol in data[turn::3])
-        streams.append(bytes(int(bits[at : at + 8][::-1], 2) for at in range(0, len(bits), 8)))
-    forward, backward, middle = streams
+    parts = (data[turn::3] for turn in range(3))
+    forward, backward, middle = (_lowest_first("".join(codes[symbol] for symbol in part)) for part in parts)
     return len(forward).to_bytes(2, "little") + forward + middle + backward[::-1]
+
+
+def tans(data: bytes, weights: dict[int, int], log: int) -> bytes:
+    """Return a tANS array; the weights sum to ``1 << log``.
+
+    The table is written in the form for few symbols where there are at most 9, else in the form for the symbols from
+    0 on.
+    """
+    few = len(weights) <= 9
+    head = f"0{log - 8:02b}" + (_few_weights(weights, log) if few else _weights(weights))
+    entries = {symbol: [] for symbol in weights}
+    for number, (symbol, width, add) in enumerate(tans_entries(sorted(weights.items()), log)):
+        entries[symbol].append((number, width, add))
+    states = list(data[-5:])
+    steps = []
+    for index in reversed(range(len(data) - 5)):
+        state = states[index % 5]
+        (entry,) = (entry for entry in entries[data[index]] if 0 <= state - entry[2] < 1 << entry[1])
+        states[index % 5], width, add = entry
+        steps.append((index // 5 & 1, state - add, width))
+    steps += [(index & 1, states[index], log) for index in reversed(range(5))]
+    sides = ["", ""]
+    for side, value, width in reversed(steps):
+        sides[side] += _bits(value, width)[::-1]
+    source = _meet([head, ""]) + _lowest_first(sides[0]) + _lowest_first(sides[1])[::-1]
+    assert len(source) < len(data), "a tANS array must be smaller than its content"
+    return (1 << 36 | (len(data) - 1) << 18 | len(source)).to_bytes(5, "big") + source
+
+
+def _lowest_first(bits: str) -> bytes:
+    return bytes(int(bits[at : at + 8][::-1], 2) for at in range(0, len(bits), 8))
+
+
+def _few_weights(weights: dict[int, int], log: int) -> str:
+    ordered = sorted(weights.items(), key=lambda item: item[1])
+    text, before = f"0{len(ordered) - 2:03b}{log:04b}", 0
+    for symbol, weight in ordered[:-1]:
+        text += f"{symbol:08b}{weight - before:0{log}b}"
+        before = weight
+    return text + f"{ordered[-1][0]:08b}"
+
+
+def _weights(weights: dict[int, int]) -> str:
+    count, least = len(weights), 2
+    span = 2 * min(257 - count, count)
+    width = (span - 1).bit_length()
+    spare = (1 << width) - span
+    text = f"1{least:03b}{count - 1:08b}" + "0" * (0 if count == 256 else width - 1 if spare else width)
+    unaries, extra, average = "", "", 6
+    for symbol in range(count):
+        value, half = weights[symbol] - 1, average >> 2
+        change = value - half
+        stored = value if value > 2 * half else 2 * change if change >= 0 else -2 * change - 1
+        average += min(2 * half, value) - half
+        size = (stored + (1 << least)).bit_length() - 1
+        unaries += "0" * (size - least) + "1"
+        extra += _bits(stored + (1 << least), size)
+    return text + unaries + extra
