@@ -124,11 +124,41 @@ def test_match_across_a_restart_is_refused():
 
 
 def test_far_offsets():
-    fills = b"".join(bytes([0x0C if index else 0x8C, 6, 7, 255, 255, index]) for index in range(40))
-    window = bytearray(b"".join(bytes([index]) * BLOCK for index in range(40)))
-    drawn = [Command(b"xyz", 200, 8400000), Command(b"", 90, 10000001), Command(b"q", 700, 9999999)]
-    payload = fills + block(window, drawn, b"end", Form(), restart=False)
+    window, payload = bytearray(), b""
+    for index in range(40):
+        payload += b"\x4c\x06" + EARLIER[:BLOCK] if index in {1, 7} else bytes([0x0C, 6, 7, 255, 255, index])
+        window += EARLIER[:BLOCK] if index in {1, 7} else bytes([index]) * BLOCK
+    drawn = [Command(b"xyz", 200, 8400000), Command(b"", 90, 10000001), Command(b"q", 700, 8388616)]
+    assert [window[len(window) - command.distance] for command in drawn].count(window[-1]) == 0
+    payload += block(window, drawn, b"end", Form(), restart=False)
     assert both(payload, len(window)) == window
+
+
+@pytest.mark.parametrize(("distance", "legal"), [(11, True), (12, False)])
+def test_match_from_the_start_of_the_window(distance, legal):
+    window = bytearray()
+    payload = block(window, [Command(b"abc", 300, 11)], b"", Form(), restart=True)
+    code = 11 + 248 & 15
+    assert payload.count(b"\x00\x00\x01" + bytes([code])) == 1
+    payload = payload.replace(b"\x00\x00\x01" + bytes([code]), b"\x00\x00\x01" + bytes([distance + 248 & 15]))
+    if legal:
+        assert both(payload, len(window)) == window
+    else:
+        refused(payload, len(window), "window")
+
+
+def test_long_excess_stream():
+    window = bytearray()
+    drawn = [Command(bytes(300), 1000 + index, 8 + index) for index in range(60)]
+    payload = block(window, drawn, b"", Form(excess=True), restart=True)
+    assert both(payload, len(window)) == window
+
+
+@pytest.mark.parametrize("lengths", ["01", "11"])
+def test_huffman_lengths_that_make_no_code(lengths):
+    table = f"0000000010001{65:08b}{lengths[0]}{66:08b}{lengths[1]}0"
+    source = int(table, 2).to_bytes(4, "big") + b"\x05\x00" + bytes(20)
+    refused(quantum(array(2, 100, source)), 100, "make no code")
 
 
 def test_distance_below_8_is_refused():
@@ -237,6 +267,20 @@ def test_huffman_streams(name, count, halves):
     assert both(quantum(huffman(content, lengths, halves=halves)), count) == content
 
 
+@pytest.mark.parametrize("low_bits", [0, 1, 2, 3])
+def test_dense_tables(low_bits):
+    chance = random.Random(low_bits)
+    lengths = list(CODES["skewed"].values())
+    while len(lengths) < 200:  # split a code into two longer ones
+        length = lengths.pop(chance.choice([at for at, length in enumerate(lengths) if length < 11]))
+        lengths += [length + 1, length + 1]
+    chance.shuffle(lengths)
+    symbols = sorted(chance.sample(range(256), len(lengths)))
+    code = dict(zip(symbols, lengths, strict=True))
+    content = bytes(chance.choices(symbols, [2.0**-length for length in lengths], k=20_000))
+    assert both(quantum(huffman(content, code, halves=False, dense=low_bits)), len(content)) == content
+
+
 @pytest.mark.parametrize("long", [0, 1, 2])
 def test_huffman_streams_of_unlike_size(long):
     content = bytearray(b"\x01" * 0x20000)
@@ -267,6 +311,21 @@ def test_lzb16_special_quanta():
     tiny = b"\x00\x08" + b"\x73abc\x03\x00" + b"\x02yz"
     payload = b"\x8c\x02" + b"\x7f\xffz" + b"\xbf\xff" + EARLIER[:0x4000] + tiny
     content = b"z" * 0x4000 + EARLIER[:0x4000] + b"abcabcabcabcab" + b"yz"
+    assert both(payload, len(content)) == content
+
+
+def test_lzb16_lengths():
+    literals = bytes(range(100, 120))
+    body = b"\xff\x05" + literals + b"\x0a\x14\x00"  # 20 literals, 29 bytes from 20
+    body += b"\xf0\x8a"  # 5 bytes from 2
+    body += b"\xf1x\xfb\x07"  # a literal, 26 bytes from 3
+    body += b"\x02yz"
+    content = bytearray(literals)
+    for size, distance, more in ((29, 20, b""), (5, 2, b"x"), (26, 3, b"yz")):
+        for _ in range(size):
+            content.append(content[-distance])
+        content += more
+    payload = b"\x8c\x02" + (len(body) - 1).to_bytes(2, "big") + body
     assert both(payload, len(content)) == content
 
 

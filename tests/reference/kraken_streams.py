@@ -126,9 +126,14 @@ def _meet(sides: list[str]) -> bytes:
     return data[0] + data[1][::-1]
 
 
-def huffman(data: bytes, lengths: dict[int, int], *, halves: bool) -> bytes:
-    """Return a Huffman array with a sparse table; the code lengths have to make a complete code."""
+def huffman(data: bytes, lengths: dict[int, int], *, halves: bool, dense: int | None = None) -> bytes:
+    """Return a Huffman array; the code lengths have to make a complete code.
+
+    Its table is sparse, or dense with so many low bits.
+    """
     table = f"00{len(lengths):08b}100" + "".join(f"{symbol:08b}{length - 1:04b}" for symbol, length in lengths.items())
+    if dense is not None:
+        table = _dense_table(lengths, dense)
     codes, code = {}, 0
     for symbol, length in sorted(lengths.items(), key=lambda item: item[1]):
         codes[symbol] = f"{code >> 11 - length:0{length}b}"
@@ -143,6 +148,29 @@ def huffman(data: bytes, lengths: dict[int, int], *, halves: bool) -> bytes:
         source += _three_streams(data, codes)
     assert len(source) < len(data), "a Huffman array must be smaller than its content"
     return ((4 if halves else 2) << 36 | (len(data) - 1) << 18 | len(source)).to_bytes(5, "big") + source
+
+
+def _dense_table(lengths: dict[int, int], low_bits: int) -> str:
+    text = f"01{low_bits:02b}" + ("1" if 0 in lengths else "0")
+    average, symbol = 32, 0
+    while symbol < 256:
+        gap = next((other for other in range(symbol, 256) if other in lengths), 256) - symbol
+        text += _gamma(gap) if gap else ""
+        symbol += gap
+        run = next((other for other in range(symbol, 256) if other not in lengths), 256) - symbol
+        text += _gamma(run) if run else ""
+        for length in (lengths[other] for other in range(symbol, symbol + run)):
+            change = length - (average + 2 >> 2)
+            value = 2 * change if change >= 0 else -2 * change - 1
+            text += "0" * (value >> low_bits) + "1" + _bits(value, low_bits)
+            average = length + (3 * average + 2 >> 2)
+        symbol += run
+    return text
+
+
+def _gamma(value: int) -> str:
+    digits = f"{value + 1:b}"
+    return "0" * (len(digits) - 2) + digits
 
 
 def _three_streams(data: bytes, codes: dict[int, str]) -> bytes:
