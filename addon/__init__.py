@@ -1,1 +1,40 @@
-"""Ossuary: FLVER models, Havok collision and Havok cloth of Sekiro and Elden Ring in Blender."""
+"""Ossuary: FLVER models, Havok collision and Havok cloth of Sekiro and Elden Ring in Blender.
+
+Importing this package, or anything from `collision`, `cloth` and `model` inward, needs no Blender: what uses bpy is
+imported inside `register`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+# In the order of registration. Each has register(package: str) and unregister(); package is the extension's root
+# package, under which Blender keeps its preferences and its folder.
+_MODULES: tuple[str, ...] = ()
+
+# What is registered now, which only Blender's session knows and a reload of this module must not guess.
+_registered: list[ModuleType] = []
+
+
+def register(package: str | None = None) -> None:
+    """Register every module in order; all of them or, when one raises, none.
+
+    Args:
+        package: name of the extension's root package; None when run from a checkout.
+    """
+    unregister()
+    try:
+        for name in _MODULES:
+            module = import_module(name, __package__)
+            module.register(package or __package__)
+            _registered.append(module)
+    except BaseException:
+        unregister()
+        raise
+
+
+def unregister() -> None:
+    """Unregister, last first, what `register` registered; nothing if there is nothing."""
+    while _registered:
+        _registered.pop().unregister()

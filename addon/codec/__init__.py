@@ -1,6 +1,7 @@
 """The shared codec module: bytes <-> typed records. numpy only, never bpy, no scene maths."""
 
+from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
 
-__all__ = ["Dcx", "FormatError"]
+__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder"]

@@ -209,3 +209,16 @@ def encode_text(text: str, encoding: str) -> bytes:
         return (text + "\0").encode(encoding, handler)
     except UnicodeEncodeError as error:
         raise FormatError(f"the name {text!r} cannot be stored as {encoding}") from error
+
+
+def fill(table: Array, field: str, values: list[int]) -> None:
+    """Set a column of a record table from whole numbers.
+
+    Raises:
+        FormatError: a number that the field's dtype cannot hold.
+    """
+    limits = np.iinfo(table.dtype[field])
+    for i, value in enumerate(values):
+        if not limits.min <= value <= limits.max:
+            raise FormatError(f"{value} does not fit the field {field}", trail=f"[{i}]")
+    table[field] = values

@@ -1,0 +1,48 @@
+"""Where indices and vertices stand in the data of a file."""
+
+from __future__ import annotations
+
+from .parts import Mesh, Packing
+
+# the games' own way; and that of the tools which put all indices first
+PACKINGS = (
+    Packing(),
+    Packing(indices_first=True, index_alignment=1, mesh_alignment=32, buffer_alignment=32),
+)
+DATA_ALIGNMENT = 32
+
+
+def place(meshes: list[Mesh], packing: Packing) -> tuple[list[int], int]:
+    """Return where each face set's indices and each buffer's vertices stand, and where they end.
+
+    Args:
+        meshes: the meshes of a model.
+        packing: the way to lay them out.
+
+    Returns:
+        Offsets in the data of all face sets, mesh by mesh, then of all buffers; and the size of the data.
+    """
+    index_offsets: list[int] = []
+    buffer_offsets: list[int] = []
+    end = 0
+
+    def put(size: int, alignment: int, offsets: list[int]) -> None:
+        nonlocal end
+        end += -end % alignment
+        offsets.append(end)
+        end += size
+
+    def put_buffers(mesh: Mesh) -> None:
+        for buffer in mesh.buffers:
+            put(buffer.data.nbytes, packing.buffer_alignment, buffer_offsets)
+
+    for mesh in meshes:
+        for i, face_set in enumerate(mesh.face_sets):
+            alignment = packing.index_alignment if i else packing.mesh_alignment
+            put(face_set.indices.nbytes, alignment, index_offsets)
+        if not packing.indices_first:
+            put_buffers(mesh)
+    if packing.indices_first:
+        for mesh in meshes:
+            put_buffers(mesh)
+    return index_offsets + buffer_offsets, end + -end % DATA_ALIGNMENT

@@ -1,0 +1,181 @@
+"""From a `Flver` to bytes, in the order of the games' own files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..binary import Array, Record, Writer, encode_text, fill, text_encoding
+from ..errors import FormatError
+from .gx import GxForm, write_gx_list
+from .packing import DATA_ALIGNMENT, place
+from .records import (
+    BUFFER,
+    DUMMY,
+    FACE_SET,
+    LAYOUT,
+    MATERIAL,
+    MESH,
+    NODE,
+    SHORT_FACE_SET,
+    SKELETON_SET,
+    TEXTURE,
+)
+
+if TYPE_CHECKING:
+    from .model import Flver
+
+GROUP_ALIGNMENT = 16
+
+
+def write_flver(flver: Flver) -> bytes:
+    """Return the bytes of a model; see `Flver.write`."""
+    return _FlverWriter(flver).write()
+
+
+class _FlverWriter:
+    """Reserves the tables, writes what they point to, then fills them in."""
+
+    def __init__(self, flver: Flver) -> None:
+        self.flver = flver
+        self.out = Writer(big_endian=flver.big_endian)
+        self.encoding = text_encoding(unicode=bool(flver.header["unicode"]), big_endian=flver.big_endian)
+        self.face_sets = [face_set for mesh in flver.meshes for face_set in mesh.face_sets]
+        self.buffers = [buffer for mesh in flver.meshes for buffer in mesh.buffers]
+        self.textures = [texture for material in flver.materials for texture in material.textures]
+        self.tables: list[tuple[int, Array]] = []
+
+    def write(self) -> bytes:
+        flver = self.flver
+        if len(flver.node_names) != len(flver.nodes):
+            raise FormatError(f"{len(flver.node_names)} names for {len(flver.nodes)} nodes", trail="node_names")
+        header = flver.header.copy()
+        self._reserve(header)
+        self._reserve(flver.dummies.astype(DUMMY.dtype))
+        materials = self._reserve(_rows(MATERIAL, [material.record for material in flver.materials]))
+        nodes = self._reserve(flver.nodes.astype(NODE.dtype))
+        meshes = self._reserve(MESH.zeros(len(flver.meshes)))
+        short = flver.version <= 0x20007
+        face_sets = self._reserve((SHORT_FACE_SET if short else FACE_SET).zeros(len(self.face_sets)))
+        buffers = self._reserve(BUFFER.zeros(len(self.buffers)))
+        layouts = self._reserve(LAYOUT.zeros(len(flver.layouts)))
+        textures = self._reserve(_rows(TEXTURE, [texture.record for texture in self.textures]))
+        self._skeletons()
+        self._layouts(layouts)
+        self._meshes(meshes)
+        self._materials(materials, textures)
+        fill(nodes, "name_offset", [self._string(name) for name in flver.node_names])
+        self._header(header)
+        self._data(header, face_sets, buffers)
+        for offset, table in self.tables:
+            self.out.patch(offset, table)
+        return self.out.getvalue()
+
+    def _reserve(self, table: Array) -> Array:
+        """Leave room for a table that is filled in once all is written."""
+        self.tables.append((self.out.reserve(table.nbytes), table))
+        return table
+
+    def _string(self, text: str) -> int:
+        return self.out.write(encode_text(text, self.encoding))
+
+    def _skeletons(self) -> None:
+        skeletons = self.flver.skeletons
+        if skeletons is None:
+            return
+        head = self._reserve(SKELETON_SET.zeros(1))
+        head["unk0C"] = np.void(skeletons.unk0C)
+        fill(head, "base_count", [len(skeletons.base)])
+        fill(head, "all_count", [len(skeletons.all)])
+        fill(head, "base_offset", [self.out.array(skeletons.base)])
+        fill(head, "all_offset", [self.out.array(skeletons.all)])
+
+    def _layouts(self, table: Array) -> None:
+        self.out.align(GROUP_ALIGNMENT)
+        fill(table, "member_count", [len(layout.members) for layout in self.flver.layouts])
+        fill(table, "members_offset", [self.out.array(layout.members) for layout in self.flver.layouts])
+        for row, layout in zip(table, self.flver.layouts, strict=True):
+            row["unk04"] = np.void(layout.unk04)
+
+    def _meshes(self, table: Array) -> None:
+        """Write what meshes point to: bounds, palettes, and the indices of their face sets and buffers."""
+        meshes, out = self.flver.meshes, self.out
+        for field in ("dynamic", "material", "node"):
+            fill(table, field, [getattr(mesh, field) for mesh in meshes])
+        for row, mesh in zip(table, meshes, strict=True):
+            row["unk01"], row["unk08"] = np.void(mesh.unk01), np.void(mesh.unk08)
+        out.align(GROUP_ALIGNMENT)
+        fill(table, "bounds_offset", [0 if mesh.bounds is None else out.array(mesh.bounds) for mesh in meshes])
+        out.align(GROUP_ALIGNMENT)
+        fill(table, "palette_count", [len(mesh.palette) for mesh in meshes])
+        palettes = [mesh.palette if len(mesh.palette) else mesh.uncounted_palette for mesh in meshes]
+        fill(table, "palette_offset", [out.array(palette.astype("<i4")) for palette in palettes])
+        self._index_lists(table, "face_set", [len(mesh.face_sets) for mesh in meshes])
+        self._index_lists(table, "buffer", [len(mesh.buffers) for mesh in meshes])
+
+    def _index_lists(self, table: Array, kind: str, counts: list[int]) -> None:
+        """Write for each mesh the indices of its face sets or buffers, which are numbered mesh by mesh."""
+        self.out.align(GROUP_ALIGNMENT)
+        ends = np.cumsum(counts, dtype=np.int64)
+        lists = [np.arange(end - count, end, dtype="<i4") for end, count in zip(ends, counts, strict=True)]
+        fill(table, f"{kind}_count", counts)
+        fill(table, f"{kind}s_offset", [self.out.array(values) for values in lists])
+
+    def _materials(self, table: Array, textures: Array) -> None:
+        self.out.align(GROUP_ALIGNMENT)
+        form = GxForm.of(self.flver.header)
+        gx_offsets = [write_gx_list(self.out, gx_list, form) for gx_list in self.flver.gx_lists]
+        self.out.align(GROUP_ALIGNMENT)
+        first = 0
+        for i, (row, material) in enumerate(zip(table, self.flver.materials, strict=True)):
+            start = self.out.tell()
+            row["name_offset"], row["path_offset"] = self._string(material.name), self._string(material.path)
+            row["first_texture"], row["texture_count"] = first, len(material.textures)
+            for texture in material.textures:
+                textures[first]["path_offset"] = self._string(texture.path)
+                textures[first]["type_offset"] = self._string(texture.type)
+                first += 1
+            row["string_size"] = row["string_size"] or self.out.tell() - start
+            if material.gx is not None:
+                if not 0 <= material.gx.gx_list < len(gx_offsets):
+                    raise FormatError(f"GX list {material.gx.gx_list} of {len(gx_offsets)}", trail=f"materials[{i}].gx")
+                row["gx_offset"] = gx_offsets[material.gx.gx_list][material.gx.item]
+        self.out.align(GROUP_ALIGNMENT)
+
+    def _header(self, header: Array) -> None:
+        flver = self.flver
+        counts = {
+            "dummy_count": len(flver.dummies), "material_count": len(flver.materials), "node_count": len(flver.nodes),
+            "mesh_count": len(flver.meshes), "buffer_count": len(self.buffers), "layout_count": len(flver.layouts),
+            "face_set_count": len(self.face_sets), "texture_count": len(self.textures),
+        }  # fmt: skip
+        for field, count in counts.items():
+            header[field] = count
+
+    def _data(self, header: Array, face_sets: Array, buffers: Array) -> None:
+        """Write indices and vertices where the packing has them, and their records."""
+        offsets, size = place(self.flver.meshes, self.flver.packing)
+        start = self.out.align(DATA_ALIGNMENT)
+        if self.flver.version in (0x2000F, 0x20010):
+            start = self.out.reserve(32) + 32
+        header["data_offset"], header["data_size"] = start, size
+        self.out.reserve(size)
+        for row, face_set, offset in zip(face_sets, self.face_sets, offsets, strict=False):
+            row["flags"], row["strip"], row["cull_back"] = face_set.flags, face_set.strip, face_set.cull_back
+            row["unk06"], row["offset"] = face_set.unk06, offset
+            row["index_count"] = len(face_set.indices) if face_set.index_count is None else face_set.index_count
+            if face_sets.dtype != SHORT_FACE_SET.dtype:
+                row["size"], row["index_size"] = face_set.indices.nbytes, face_set.index_size
+                row["unk14"], row["unk1C"] = face_set.unk14, face_set.unk1C
+            self.out.patch(start + offset, face_set.indices)
+        for row, buffer, offset in zip(buffers, self.buffers, offsets[len(face_sets) :], strict=True):
+            row["slot"], row["layout"], row["unk10"] = buffer.slot, buffer.layout, np.void(buffer.unk10)
+            row["vertex_size"], row["vertex_count"] = buffer.data.dtype.itemsize, len(buffer.data)
+            row["size"], row["offset"] = buffer.data.nbytes, offset
+            self.out.patch(start + offset, buffer.data)
+
+
+def _rows(record: Record, rows: list[Array]) -> Array:
+    """Return a table of 0-d records."""
+    return np.array([row[()] for row in rows], record.dtype) if rows else record.zeros(0)

@@ -1,0 +1,155 @@
+"""Affine maps as (…, 4, 4) matrices for column vectors: ``p' = M @ [p, 1]``.
+
+The games' own notation has row vectors (Scale * RotationX * RotationZ * RotationY * Translation); the same map for
+column vectors is ``T @ Ry @ Rz @ Rx @ S`` (seed "FLVER nodes and skinning").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .hierarchy import depths
+
+Array = npt.NDArray[Any]
+
+
+def rotation(axis: int, angles: Array) -> Array:
+    """Return rotations about one axis.
+
+    Args:
+        axis: 0, 1 or 2 for x, y, z.
+        angles: (n,) radians.
+
+    Returns:
+        (n, 3, 3) float64.
+    """
+    angles = np.asarray(angles, np.float64)
+    first, second = (axis + 1) % 3, (axis + 2) % 3
+    matrix = np.zeros((*angles.shape, 3, 3))
+    matrix[..., axis, axis] = 1.0
+    matrix[..., first, first] = matrix[..., second, second] = np.cos(angles)
+    matrix[..., second, first] = np.sin(angles)
+    matrix[..., first, second] = -matrix[..., second, first]
+    return matrix
+
+
+def euler_xzy(angles: Array) -> Array:
+    """Return the rotations of nodes: about x first, then z, then y.
+
+    Args:
+        angles: (n, 3) radians about x, y, z.
+
+    Returns:
+        (n, 3, 3) float64.
+    """
+    return rotation(1, angles[..., 1]) @ rotation(2, angles[..., 2]) @ rotation(0, angles[..., 0])
+
+
+def euler_zxy(angles: Array) -> Array:
+    """Return the rotations of oriented mesh bounds: about z first, then x, then y.
+
+    Args:
+        angles: (n, 3) radians about x, y, z.
+
+    Returns:
+        (n, 3, 3) float64.
+    """
+    return rotation(1, angles[..., 1]) @ rotation(0, angles[..., 0]) @ rotation(2, angles[..., 2])
+
+
+def compose(translation: Array, rotations: Array, scale: Array) -> Array:
+    """Return the maps that scale, then rotate, then translate.
+
+    Args:
+        translation: (n, 3).
+        rotations: (n, 3, 3).
+        scale: (n, 3).
+
+    Returns:
+        (n, 4, 4) float64.
+    """
+    matrix = np.zeros((len(translation), 4, 4))
+    matrix[:, :3, :3] = rotations * np.asarray(scale, np.float64)[:, None, :]
+    matrix[:, :3, 3] = translation
+    matrix[:, 3, 3] = 1.0
+    return matrix
+
+
+def world_matrices(local: Array, parents: Array) -> Array:
+    """Return the full product of each node's map with those of its ancestors, scale included.
+
+    One vectorised pass a depth level.
+
+    Args:
+        local: (n, 4, 4) maps to the parent's space.
+        parents: (n,) parent indices, negative for roots; no cycles.
+
+    Returns:
+        (n, 4, 4) float64 maps to model space.
+    """
+    world = np.array(local, np.float64)
+    depth = depths(parents)
+    for level in range(1, int(depth.max(initial=0)) + 1):
+        nodes = np.flatnonzero(depth == level)
+        world[nodes] = world[parents[nodes]] @ world[nodes]
+    return world
+
+
+def transform_points(matrices: Array, points: Array) -> Array:
+    """Map each point by its own matrix.
+
+    Args:
+        matrices: (n, 4, 4), or (4, 4) for one map of all points.
+        points: (n, 3).
+
+    Returns:
+        (n, 3) float64.
+    """
+    return transform_vectors(matrices, points) + matrices[..., :3, 3]
+
+
+def transform_vectors(matrices: Array, vectors: Array) -> Array:
+    """Map each direction by the linear part of its own matrix; shapes as in `transform_points`."""
+    return (matrices[..., :3, :3] @ np.asarray(vectors, np.float64)[..., None])[..., 0]
+
+
+def normal_matrices(matrices: Array) -> Array:
+    """Return the (n, 3, 3) maps that carry normals: the inverse transposes, zero where a map is singular."""
+    linear = matrices[..., :3, :3]
+    a, b, c = linear[..., 0], linear[..., 1], linear[..., 2]
+    cofactors = np.stack((np.cross(b, c), np.cross(c, a), np.cross(a, b)), axis=-1)
+    determinant = np.einsum("...i,...i->...", a, cofactors[..., 0])[..., None, None]
+    return np.divide(cofactors, determinant, out=np.zeros_like(cofactors), where=determinant != 0)
+
+
+def normalized(vectors: Array) -> Array:
+    """Return (n, k) vectors at unit length; vectors without length stay zero."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+
+
+def frames(forward: Array, upward: Array) -> Array:
+    """Return right-handed orthonormal frames along two directions that need not be square to each other.
+
+    Forward is kept. Where upward is (nearly) parallel to it or has no length, the axis least parallel to forward
+    takes its place; where forward has no length, it is taken as z.
+
+    Args:
+        forward: (n, 3).
+        upward: (n, 3).
+
+    Returns:
+        (n, 3, 3) float64; columns x = up cross forward, y = up, z = forward.
+    """
+    z = normalized(np.asarray(forward, np.float64))
+    z[~z.any(axis=1)] = (0.0, 0.0, 1.0)
+    y = normalized(np.asarray(upward, np.float64))
+    x = np.cross(y, z)
+    flat = np.linalg.norm(x, axis=1) < 1e-4
+    spare = np.eye(3)[np.argmin(np.abs(z), axis=1)]
+    x[flat] = np.cross(spare[flat], z[flat])
+    x = normalized(x)
+    return np.stack((x, np.cross(z, x), z), axis=-1)
