@@ -61,6 +61,8 @@ class Item:
     def values(self, values: Array) -> None:
         """Replace the elements; their number may change."""
         layout = self.layout
+        if values.shape[1:] != layout.shape:
+            raise FormatError(f"elements of shape {values.shape[1:]} for {layout.name}, which has {layout.shape}")
         fresh = np.zeros((len(values), *layout.shape), layout.dtype)
         fresh[...] = values
         self.raw = fresh.reshape(-1).view(np.uint8)

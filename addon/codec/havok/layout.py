@@ -239,7 +239,7 @@ class Layouts:
         if not word & 0x20:
             return self._reference(bare, Kind.ARRAY, subtype)
         element, count = self[subtype], word >> 8
-        if element.size * count != bare.size or not count:
+        if not bare.size or element.size * count != bare.size:
             self.table.fail(bare.index, f"{count} elements of {element.size} bytes in a class of {bare.size}")
         return replace(
             element,

@@ -67,7 +67,7 @@ class View:
         References of an array of records come as `Links`, to be followed together.
         """
         member = self._member(name)
-        if not member.layout.size:
+        if not member.layout.size or (not member.stored and member.layout.kind in REFERENCES):
             return None
         return expose(self.tag, member.layout, self.values[name], f"{self.trail}.{name}")
 
@@ -76,8 +76,9 @@ class View:
 
         Args:
             name: of a member that is not a record.
-            value: numbers; for a string str or None; for a pointer a `View` of an object or None; for an array its
-                elements: numbers, records as a structured array, item indices or a list of objects for pointers.
+            value: numbers; for a string str or None; for a pointer a `View` of an object, or None; for an array its
+                elements: numbers, records as a structured array, a list of objects or strings. References may be given
+                as item indices too.
         """
         layout = self._member(name).layout
         if layout.kind in REFERENCES and not self.values.ndim and not layout.shape:
@@ -245,40 +246,42 @@ class _Store:
 
     def __init__(self, view: View, layout: Layout, name: str) -> None:
         self.view, self.layout, self.name = view, layout, name
+        stored = view.values[name]
+        self.index = int(stored["item"] if stored.dtype.names else stored)
 
     def put(self, value: Any) -> int:
         if self.layout.kind is Kind.POINTER:
             return self._object(value)
-        if value is None or (self.layout.kind is Kind.ARRAY and not len(value)):
-            return 0
-        index, item = self._item()
         if self.layout.kind is Kind.TEXT:
-            item.text = value
-        elif item.layout.kind is Kind.POINTER:
-            item.values = np.array([self._object(one) for one in value], "<u8")
-        elif item.layout.kind is Kind.HALF:
-            item.values = half_from_float(value)
-        else:
-            item.values = value
+            return self._text(value, self.index)
+        if not len(value):
+            return 0
+        tag = self.view.tag
+        element = tag.layouts[self.layout.target]
+        if element.kind is Kind.TEXT:
+            value = [self._text(one, 0) for one in value]
+        elif element.kind is Kind.POINTER:
+            value = [self._object(one) for one in value]
+        elif element.kind is Kind.HALF:
+            value = half_from_float(value)
+        index = self.index or tag.add(self.layout.target, ARRAY)
+        item_at(tag, index, self.view.trail).values = np.asarray(value)
         return index
 
     def _object(self, value: Any) -> int:
-        if isinstance(value, View) and (value.tag is not self.view.tag or not value.item):
+        if not isinstance(value, View):
+            return int(value or 0)
+        if value.tag is not self.view.tag or not value.item or value.values.ndim:
             self.view.fail("only a whole object of the same file can be pointed to", self.name)
-        return value.item if isinstance(value, View) else int(value or 0)
+        return value.item
 
-    def _item(self) -> tuple[int, Item]:
-        """Return the item that the slot leads to, a new one if it is null."""
+    def _text(self, value: Any, index: int) -> int:
+        if value is None or not isinstance(value, str):
+            return int(value or 0)
         tag = self.view.tag
-        stored = self.view.values[self.name]
-        index = int(stored["item"] if stored.dtype.names else stored)
-        if index:
-            return index, item_at(tag, index, self.view.trail)
-        kind = tag.types.find(CHAR) if self.layout.kind is Kind.TEXT else self.layout.target
-        if not kind:
-            self.view.fail("the type table has no class for the elements", self.name)
-        tag.items.append(Item(tag.layouts[kind], ARRAY, np.zeros(0, np.uint8)))
-        return len(tag.items) - 1, tag.items[-1]
+        index = index or tag.add(tag.types.find(CHAR), ARRAY)
+        item_at(tag, index, self.view.trail).text = value
+        return index
 
 
 def expose(tag: Tagfile, layout: Layout, values: Array, trail: str, item: int = 0) -> Any:

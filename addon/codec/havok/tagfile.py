@@ -171,6 +171,23 @@ class Tagfile:
             if item.layout.kind is Kind.RECORD and name in item.layout.bases:
                 yield view_item(self, index)
 
+    def add(self, kind: int, flags: int, count: int = 0) -> int:
+        """Append an item of zeros and return its index; it is written where something leads to it.
+
+        Args:
+            kind: type index of the elements.
+            flags: `items.OBJECT` or `items.ARRAY`.
+            count: number of elements.
+
+        Raises:
+            FormatError: the type table lacks the class.
+        """
+        if not 0 < kind < len(self.types):
+            raise FormatError(f"the type table has no class {kind}", self.file)
+        layout = self.layouts[kind]
+        self.items.append(Item(layout, flags, np.zeros(count * layout.size, np.uint8)))
+        return len(self.items) - 1
+
     def write(self) -> bytes:
         """Return the file's bytes, laid out anew. Items that nothing leads to are left out where the rules hold.
 
