@@ -62,7 +62,7 @@ def members(corpus: Find, source: str) -> list[tuple[str, bytes]]:
                 pytest.skip(str(error))
             raise
     if data[:4] != b"BND4":
-        return [(source.split("/")[-1], data)]
+        return [(source.rsplit("/", maxsplit=1)[-1], data)]
     return [(entry.name.split("\\")[-1], bytes(entry.data)) for entry in Binder.read(data, source).entries]
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from addon.codec import Tagfile
 from addon.codec.havok.layout import REFERENCES, Kind, Layout
-from tests.reference import tagfile_plain
-
 from tests.codec.havok.tagfile_corpus import COUNTS, TOOL_MADE, Find, Sample, sample, samples
+from tests.reference import tagfile_plain
 
 PLAIN_LIMIT = 8  # files of one binder that are held against the plain reader, which is slow
 

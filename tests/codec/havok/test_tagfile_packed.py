@@ -51,8 +51,8 @@ def test_bytes_that_mark_no_form(first: int):
     assert caught.value.position == 1
 
 
-@pytest.mark.parametrize(("value", "stored"), EXAMPLES)
-def test_an_integer_that_is_cut_off(value: int, stored: str):
+@pytest.mark.parametrize("stored", [stored for _, stored in EXAMPLES])
+def test_an_integer_that_is_cut_off(stored: str):
     whole = bytes.fromhex(stored)
     for size in range(1, len(whole)):
         with pytest.raises(PackedError):
