@@ -190,7 +190,7 @@ def install(packages: list[str], what: str) -> None:
     """Install Debian packages when this is root on Debian, else say what to run and stop."""
     command = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
     if not Path("/etc/debian_version").exists() or os.getuid() != 0:
-        sys.exit(f"{what} are missing. On Debian or Ubuntu: sudo {shlex.join(command)}")
+        sys.exit(f"Missing: {what}. On Debian or Ubuntu: sudo {shlex.join(command)}")
     print(f"Installing {what}: {' '.join(packages)} ...", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for step in (["apt-get", "update", "-qq"], command):

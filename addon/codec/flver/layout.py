@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,16 @@ class Vertices:
     factors: dict[int, Array] = field(default_factory=dict)
     second: dict[str, Array] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+
+    def take(self, indices: Array) -> Vertices:
+        """Return some of the vertices, in the order of (k,) indices."""
+        part = replace(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(part, name, value[indices])
+            elif isinstance(value, dict):
+                setattr(part, name, {key: array[indices] for key, array in value.items()})
+        return part
 
 
 @dataclass(frozen=True)

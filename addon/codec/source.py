@@ -1,0 +1,157 @@
+"""Open anything: a file of any supported kind -> the members in it that can be read.
+
+What a file or member is, is told by its content, not by its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+
+from .binary import Buffer
+from .binder import COMPRESSED, Binder, Entry
+from .dcx import Dcx, is_dcx
+from .errors import FormatError
+
+
+class Kind(StrEnum):
+    """What a member holds."""
+
+    FLVER = "flver"
+    TPF = "tpf"
+    CLM2 = "clm2"
+    TAGFILE = "tagfile"
+    COMPENDIUM = "compendium"
+    PACKFILE = "packfile"
+    BINDER = "binder"
+    OTHER = "other"
+
+
+class Game(StrEnum):
+    """Which game a member is from, where its stored path tells."""
+
+    SEKIRO = "sekiro"
+    ELDEN_RING = "eldenring"
+    UNKNOWN = ""
+
+
+_PROJECTS = {"ntc": Game.SEKIRO, "gr": Game.ELDEN_RING}  # the folder below N:\ in stored paths
+
+
+@dataclass
+class Member:
+    """One file inside a source, or the source itself where it is a loose file.
+
+    Attributes:
+        name: the last part of its path.
+        path: the path as stored in the binder, or as given for a loose file.
+        id: the binder's number for it, -1 where there is none.
+        file: what to call it in messages.
+        stored: its bytes as stored, perhaps wrapped.
+    """
+
+    name: str
+    path: str
+    id: int
+    file: str
+    stored: Buffer = field(repr=False)
+
+    def data(self) -> Buffer:
+        """Return the member's bytes, unwrapped at the first call.
+
+        Raises:
+            FormatError: the wrapper is damaged or not supported.
+        """
+        return self._content
+
+    @cached_property
+    def _content(self) -> Buffer:
+        return unwrap(self.stored, self.file)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What the member holds; a member that cannot be unwrapped is `Kind.OTHER`."""
+        try:
+            return kind_of(self.data())
+        except FormatError:
+            return Kind.OTHER
+
+    @property
+    def game(self) -> Game:
+        """Which game the stored path is from."""
+        parts = self.path.lower().replace("\\", "/").split("/")
+        return _PROJECTS.get(parts[1], Game.UNKNOWN) if parts[0] == "n:" and len(parts) > 1 else Game.UNKNOWN
+
+
+@dataclass
+class Source:
+    """A file that was opened.
+
+    Attributes:
+        path: where it is.
+        members: what it holds, binders inside it opened too, in stored order.
+    """
+
+    path: Path
+    members: list[Member]
+
+    def of_kind(self, kind: Kind) -> list[Member]:
+        """Return the members of a kind."""
+        return [member for member in self.members if member.kind == kind]
+
+
+def open_source(path: str | Path) -> Source:
+    """Open a file: loose, wrapped, or a binder.
+
+    Raises:
+        FormatError: a wrapper or binder that is damaged or not supported.
+        OSError: the file cannot be read.
+    """
+    path = Path(path)
+    member = Member(path.name, str(path), -1, path.name, path.read_bytes())
+    return Source(path, list(_expand(member)))
+
+
+def unwrap(data: Buffer, file: str = "") -> Buffer:
+    """Return the content of a DCX, or the data itself where it is none."""
+    return Dcx.read(data, file).content if is_dcx(data) else data
+
+
+def kind_of(data: Buffer) -> Kind:
+    """Tell what unwrapped bytes are, by how they begin."""
+    head = bytes(data[:16])
+    for start, magic, kind in _MAGICS:
+        if head[start : start + len(magic)] == magic:
+            return kind
+    return Kind.OTHER
+
+
+_MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
+    (0, b"FLVER\0", Kind.FLVER),
+    (0, b"BND4", Kind.BINDER),
+    (0, b"TPF\0", Kind.TPF),
+    (0, b"CLM2", Kind.CLM2),
+    (4, b"TAG0", Kind.TAGFILE),
+    (4, b"TCM0", Kind.COMPENDIUM),
+    (0, b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10", Kind.PACKFILE),
+)
+
+
+def _expand(member: Member) -> list[Member]:
+    """Return the members of a binder, those of binders inside it too; anything else as it is."""
+    if is_dcx(member.stored) or kind_of(member.stored) == Kind.BINDER:
+        data = member.data()
+        if kind_of(data) == Kind.BINDER:
+            entries = Binder.read(data, member.file).entries
+            return [inner for entry in entries for inner in _expand_entry(entry, member.file)]
+    return [member]
+
+
+def _expand_entry(entry: Entry, binder: str) -> list[Member]:
+    member = Member(entry.basename, entry.name, entry.id, f"{binder} > {entry.basename}", entry.data)
+    wrapped = bool(entry.flags & COMPRESSED) or is_dcx(entry.data)
+    if wrapped and "bnd" not in entry.basename.lower():
+        return [member]
+    return _expand(member)

@@ -1,0 +1,91 @@
+"""FLVER models -> collections of objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..model import PlacedModel
+from . import armature as armatures
+from . import dummies, materials
+from .meshes import MeshBuilder
+from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
+from .result import ImportedModel, Timings
+from .settings import FlverSettings, Lods
+
+_FILE_FIELDS = ("magic", "data_offset", "data_size")
+
+
+def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, timings: Timings) -> ImportedModel:
+    """Make the objects of a model, in a collection of its own inside the active one.
+
+    Runs inside a transaction: it changes the active object.
+
+    Args:
+        model: the model.
+        name: of the model.
+        context: Blender's.
+        settings: what to make.
+        timings: takes the time of each stage.
+    """
+    collection = bpy.data.collections.new(shown_name(name))
+    parent = context.collection or context.scene.collection
+    parent.children.link(collection)
+    result = ImportedModel(name, collection, warnings=list(model.findings), timings=timings)
+    with timings.stage("armature"):
+        built = None
+        if len(model.flver.nodes):
+            built = armatures.build(model, name, collection, context, settings.bone_length)
+            built.object.data.collections["unused"].is_visible = settings.show_unused_bones
+            result.armature = built.object
+    with timings.stage("materials"):
+        blocks = materials.build(model.flver)
+    with timings.stage("meshes"):
+        builder = MeshBuilder(model, name, built, blocks, custom_normals=settings.custom_normals)
+        _build_meshes(builder, result, settings)
+    if settings.dummies and len(model.flver.dummies):
+        with timings.stage("dummies"):
+            child = bpy.data.collections.new(shown_name(f"{name} dummies"))
+            collection.children.link(child)
+            result.dummies = dummies.build(model, name, child, built, settings.dummy_size)
+    _keep_header(model, name, collection)
+    _apply_scale(collection, settings.scale)
+    return result
+
+
+def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSettings) -> None:
+    chosen = settings.lod if settings.lods == Lods.CHOSEN else 0
+    hidden = None
+    for index, placed in enumerate(builder.model.meshes):
+        shown = max((lod for lod in placed.levels if lod <= chosen), default=min(placed.levels, default=0))
+        result.meshes.append(builder.build(index, shown, result.collection))
+        for lod in placed.levels if settings.lods == Lods.ALL else ():
+            if lod != shown:
+                if hidden is None:
+                    hidden = bpy.data.collections.new(shown_name(f"{builder.name} LODs"))
+                    result.collection.children.link(hidden)
+                result.lods.append(builder.build_lod(index, lod, hidden))
+                result.lods[-1].hide_set(state=True)
+                result.lods[-1].hide_render = True
+
+
+def _keep_header(model: PlacedModel, name: str, collection: Any) -> None:
+    flver = model.flver
+    values = record_properties(flver.header, skip=_FILE_FIELDS)
+    values |= {
+        PREFIX + "endian": flver.header["endian"].item().decode("latin-1"),
+        PREFIX + "name": stored_text(name),
+        PREFIX + "layouts": [
+            [{field: int(row[field]) for field in layout.members.dtype.names or ()} for row in layout.members]
+            for layout in flver.layouts
+        ],
+    }
+    set_properties(collection, values)
+
+
+def _apply_scale(collection: Any, scale: float) -> None:
+    """Scale what hangs on nothing: the armature with all its children, or the objects of a model without one."""
+    for obj in collection.all_objects:
+        if obj.parent is None:
+            obj.scale = (scale, scale, scale)

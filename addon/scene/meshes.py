@@ -1,0 +1,200 @@
+"""FLVER meshes -> mesh objects: one object a mesh, vertex order kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..codec.binary import Array
+from ..maths import axes
+from ..model import Level, PlacedMesh, PlacedModel
+from .armature import BuiltArmature
+from .properties import PREFIX, property_value, set_properties, shown_name
+
+# attributes of our own: what is stored, exactly
+NORMAL = PREFIX + "normal"
+NORMAL_NODE = PREFIX + "normal_node"
+TANGENT = PREFIX + "tangent"
+BITANGENT = PREFIX + "bitangent"
+SECOND = PREFIX + "second_"
+VERTEX = PREFIX + "vertex"  # of objects that hold some of a mesh's vertices: their numbers in the mesh
+
+
+class MeshBuilder:
+    """Builds the objects of a model's meshes."""
+
+    def __init__(
+        self,
+        model: PlacedModel,
+        name: str,
+        armature: BuiltArmature | None,
+        materials: list[Any],
+        *,
+        custom_normals: bool,
+    ) -> None:
+        self.model = model
+        self.name = name
+        self.armature = armature
+        self.materials = materials
+        self.custom_normals = custom_normals
+
+    def build(self, index: int, lod: int, collection: Any) -> Any:
+        """Make the object of a mesh with all its vertices and one level of detail, and link it to a collection."""
+        placed = self.model.meshes[index]
+        level = placed.levels.get(lod, _EMPTY)
+        obj = self._object(self._title(index), placed, level, collection)
+        set_properties(obj.data, _properties(placed, index, lod, level))
+        return obj
+
+    def build_lod(self, index: int, lod: int, collection: Any) -> Any:
+        """Make the object of a further level of detail; it holds the vertices that the level uses.
+
+        The attribute `VERTEX` of the object says which vertex of the mesh each of them is.
+        """
+        placed, level = self.model.meshes[index], self.model.meshes[index].levels[lod]
+        used, triangles = np.unique(level.triangles, return_inverse=True)
+        part = _part(placed, used)
+        level = Level(triangles.reshape(-1, 3).astype(np.int32), level.skipped, level.cull_back)
+        obj = self._object(f"{self._title(index)} LOD{lod}", part, level, collection)
+        _attribute(obj.data, VERTEX, "INT", "value", used.astype(np.int32))
+        set_properties(obj.data, {PREFIX + "mesh": index, PREFIX + "lod": lod})
+        return obj
+
+    def _title(self, index: int) -> str:
+        material = self.model.meshes[index].mesh.material
+        known = 0 <= material < len(self.model.flver.materials)
+        return f"{self.name} {index:02} {self.model.flver.materials[material].name if known else ''}".rstrip()
+
+    def _object(self, title: str, placed: PlacedMesh, level: Level, collection: Any) -> Any:
+        mesh = bpy.data.meshes.new(shown_name(title))
+        _geometry(mesh, axes.swap_vectors(placed.positions), level.triangles)
+        _uv_maps(mesh, placed, level.triangles.ravel())
+        _vertex_attributes(mesh, placed)
+        material = placed.mesh.material
+        if 0 <= material < len(self.materials):
+            mesh.materials.append(self.materials[material])
+            self.materials[material].use_backface_culling = level.cull_back
+        mesh.update(calc_edges=True)
+        if placed.normals is not None and self.custom_normals and len(level.triangles):
+            mesh.normals_split_custom_set_from_vertices(axes.swap_vectors(placed.normals))
+        obj = bpy.data.objects.new(shown_name(title), mesh)
+        collection.objects.link(obj)
+        if self.armature is not None:
+            obj.parent = self.armature.object
+            modifier = obj.modifiers.new("Armature", "ARMATURE")
+            modifier.object = self.armature.object
+            _vertex_groups(obj, placed, self.armature.bone_names)
+        return obj
+
+
+_EMPTY = Level(np.zeros((0, 3), np.int32), np.zeros(0, np.int32), cull_back=False)
+
+
+def _part(placed: PlacedMesh, used: Array) -> PlacedMesh:
+    """Return a mesh with some of its vertices only."""
+    return replace(
+        placed,
+        vertices=placed.vertices.take(used),
+        positions=placed.positions[used],
+        normals=None if placed.normals is None else placed.normals[used],
+        nodes=placed.nodes[used],
+        weights=placed.weights[used],
+    )
+
+
+def _geometry(mesh: Any, positions: Array, triangles: Array) -> None:
+    """Fill an empty mesh; all shading is smooth."""
+    mesh.vertices.add(len(positions))
+    mesh.loops.add(triangles.size)
+    mesh.polygons.add(len(triangles))
+    mesh.attributes["position"].data.foreach_set("vector", positions.ravel())
+    if len(triangles):
+        corners = mesh.attributes.get(".corner_vert") or mesh.attributes.new(".corner_vert", "INT", "CORNER")
+        corners.data.foreach_set("value", np.ascontiguousarray(triangles, np.int32).ravel())
+        mesh.polygons.foreach_set("loop_start", np.arange(0, triangles.size, 3, dtype=np.int32))
+
+
+def _uv_maps(mesh: Any, placed: PlacedMesh, corners: Array) -> None:
+    """Store the UV layers by corner; the second pair of a member that holds two is a map of its own."""
+    for index, pairs in sorted(placed.vertices.uvs.items()):
+        for first, suffix in ((0, ""), (2, ".zw"))[: pairs.shape[1] // 2]:
+            layer = mesh.uv_layers.new(name=f"UV{index}{suffix}", do_init=False)
+            if layer is not None and len(corners):
+                uv = pairs[corners, first : first + 2]
+                uv[:, 1] = np.float32(1.0) - uv[:, 1]
+                layer.uv.foreach_set("vector", uv.ravel())
+
+
+def _vertex_attributes(mesh: Any, placed: PlacedMesh) -> None:
+    """Store by vertex what the file holds exactly: colours, normals, tangents and the rest."""
+    vertices = placed.vertices
+    for title, kind, field, parts in (
+        ("Color", "FLOAT_COLOR", "color", vertices.colors),
+        ("Factors", "FLOAT_COLOR", "color", vertices.factors),
+        (TANGENT, "QUATERNION", "value", vertices.tangents),
+        (BITANGENT, "QUATERNION", "value", vertices.bitangents),
+        (SECOND, "FLOAT_VECTOR", "vector", vertices.second),
+    ):
+        for key, value in parts.items():
+            _attribute(mesh, f"{title}{key}", kind, field, value)
+    if vertices.normals is not None:
+        _attribute(mesh, NORMAL, "FLOAT_VECTOR", "vector", vertices.normals)
+    if vertices.normal_nodes is not None:
+        _attribute(mesh, NORMAL_NODE, "INT", "value", vertices.normal_nodes)
+
+
+def _attribute(mesh: Any, name: str, kind: str, field: str, values: Array) -> None:
+    attribute = mesh.attributes.new(name, kind, "POINT")
+    if len(values):
+        attribute.data.foreach_set(field, np.ascontiguousarray(values).ravel())
+
+
+def _vertex_groups(obj: Any, placed: PlacedMesh, bone_names: list[str]) -> None:
+    """Give an object the stored weights, a group for each bone that has any.
+
+    Vertices of one bone and one weight go in with one call; a bone that a vertex names twice gets the sum.
+    """
+    vertex, slot = np.nonzero((placed.nodes >= 0) & (placed.weights != 0))
+    nodes, weights = placed.nodes[vertex, slot], placed.weights[vertex, slot]
+    order = np.lexsort((weights, nodes))
+    vertex, nodes, weights = vertex[order], nodes[order], weights[order]
+    if not len(order):
+        return
+    starts = np.flatnonzero(np.r_[True, (np.diff(nodes) != 0) | (np.diff(weights) != 0)])
+    groups = {node: obj.vertex_groups.new(name=bone_names[node]) for node in np.unique(nodes).tolist()}
+    vertices, ends = vertex.tolist(), [*starts[1:].tolist(), len(vertex)]
+    for start, end, node, weight in zip(
+        starts.tolist(), ends, nodes[starts].tolist(), weights[starts].tolist(), strict=True
+    ):
+        groups[node].add(vertices[start:end], weight, "ADD")
+
+
+def _properties(placed: PlacedMesh, index: int, lod: int, level: Level) -> dict[str, Any]:
+    """Return what a mesh's record says and Blender does not show."""
+    mesh = placed.mesh
+    values: dict[str, Any] = {
+        PREFIX + "mesh": index,
+        PREFIX + "lod": lod,
+        PREFIX + "dynamic": mesh.dynamic,
+        PREFIX + "material": mesh.material,
+        PREFIX + "node": mesh.node,
+        PREFIX + "palette": mesh.palette.tolist(),
+        PREFIX + "vertex_count": len(placed.positions),
+        PREFIX + "skipped_triangles": level.skipped,
+        PREFIX + "layouts": [buffer.layout for buffer in mesh.buffers],
+        PREFIX + "slots": [buffer.slot for buffer in mesh.buffers],
+        PREFIX + "face_sets": [
+            {
+                "flags": property_value(np.uint32(face_set.flags)), "lod": face_set.lod,
+                "motion_blur": face_set.motion_blur, "strip": face_set.strip, "cull_back": face_set.cull_back,
+                "unk06": face_set.unk06, "index_size": face_set.index_size, "indices": len(face_set.indices),
+            }
+            for face_set in mesh.face_sets
+        ],
+    }  # fmt: skip
+    if mesh.bounds is not None:
+        values[PREFIX + "bounds"] = {field: mesh.bounds[field].tolist() for field in mesh.bounds.dtype.names or ()}
+    return values

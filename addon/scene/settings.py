@@ -1,0 +1,41 @@
+"""What an import can be asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Lods(StrEnum):
+    """Which levels of detail become objects."""
+
+    FIRST = "FIRST"  # the nearest one
+    ALL = "ALL"  # the nearest one, the others as hidden objects
+    CHOSEN = "CHOSEN"  # one level in place of the nearest
+
+
+@dataclass(frozen=True)
+class FlverSettings:
+    """How FLVER models are imported.
+
+    Attributes:
+        lods: which levels of detail become objects.
+        lod: the level for `Lods.CHOSEN`; a mesh without it shows the last before it that it has.
+        dummies: whether dummies become empties.
+        dummy_size: metres, of an empty's axes.
+        bone_length: metres, of bones whose children do not lie on their axis.
+        custom_normals: whether the stored normals are shown; without them Blender computes its own.
+        show_unused_bones: whether bones that nothing uses are visible.
+        scale: of the whole model in the scene; the data keep their size.
+        member_filter: only binder members whose name matches, with * and ?; empty for all.
+    """
+
+    lods: Lods = Lods.FIRST
+    lod: int = 1
+    dummies: bool = True
+    dummy_size: float = 0.05
+    bone_length: float = 0.05
+    custom_normals: bool = True
+    show_unused_bones: bool = False
+    scale: float = 1.0
+    member_filter: str = ""
