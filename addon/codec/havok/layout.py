@@ -271,10 +271,10 @@ class Layouts:
         """Return the members of a class and its ancestors by name, checked to lie side by side inside it."""
         found: dict[str, MemberLayout] = {}
         for step in reversed(self.table.lineage(bare.index)):
-            owner = self.table.types[step]
+            owner, inherited = self.table.types[step], set(found)
             for member in owner.members or ():
                 layout = self[member.type]
-                name = member.name if member.name not in found else f"{owner.name}::{member.name}"
+                name = member.name if member.name not in inherited else f"{owner.name}::{member.name}"
                 if not name or name in found:
                     self.table.fail(bare.index, f"two members are called {name!r}")
                 found[name] = MemberLayout(member.offset, layout, not member.flags & NOT_STORED)

@@ -12,6 +12,20 @@ from addon.codec.havok.layout import Layouts
 from addon.codec.havok.types import Interface, Member, Parameter, Type, TypeTable
 
 SDK = "20180100"
+ID = bytes.fromhex("7a6d34ca6688be51")
+EMPTY_ROOT = bytes.fromhex(
+    "00000080 54414730"  # TAG0, a branch of 0x80 bytes
+    "40000010 53444b56 3230313830313030"  # SDKV, a leaf: "20180100"
+    "40000018 44415441"  # DATA
+    "0000000000000000 0000000000000000"  # the root: namedVariants is null
+    "40000020 54435246 7a6d34ca6688be51 00000000000000000000000000000000"  # TCRF: id, 16 zeros
+    "00000030 494e4458"  # INDX, a branch
+    "40000020 4954454d"  # ITEM
+    "00000000 00000000 00000000"  # null
+    "01000010 00000000 01000000"  # type 1, an object, at 0, one element
+    "40000008 50544348"  # PTCH, empty
+)
+
 TABLES = ("TPTR", "TSTR", "TNA1", "FSTR", "TBDY", "THSH", "TPAD")
 OLD_TABLES = ("TPTR", "TSTR", "TNAM", "FSTR", "TBOD", "THSH", "TPAD")
 
@@ -111,3 +125,8 @@ def make(table: TypeTable | None = None) -> Tagfile:
     thing.one("mask")["words"], thing.one("mask")["numBits"] = np.array([0x80000005, 1], "u4"), 33
     thing["names"] = [None, "n"]
     return tag
+
+
+def compendium(table: TypeTable | None = None) -> bytes:
+    """Return a compendium with the sample's types."""
+    return Tagfile("", Layouts(table or make_types()), ids=(b"another.", ID)).write()
