@@ -120,6 +120,7 @@ class Layout:
         members: of a record, by name, in the order of their offsets; the ancestors' included.
         bases: names of the class and its ancestors.
         slots: the references inside one value.
+        version: of the class, 0 where it stores none.
     """
 
     index: int
@@ -133,6 +134,7 @@ class Layout:
     members: dict[str, MemberLayout] = field(default_factory=dict)
     bases: tuple[str, ...] = ()
     slots: Slots = NO_SLOTS
+    version: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,7 @@ class Layouts:
         if not alignment or alignment & (alignment - 1):
             table.fail(index, f"an alignment of {alignment} bytes")
         bare = Layout(index, line[0].name, Kind.NOTHING, size, alignment, np.dtype(f"V{size}"))
-        bare = replace(bare, bases=tuple(dict.fromkeys(kind.name for kind in line)))
+        bare = replace(bare, bases=tuple(dict.fromkeys(kind.name for kind in line)), version=line[0].version or 0)
         builders = (
             self._nothing, self._opaque, self._bool, self._string, self._integer, self._float, self._pointer,
             self._record, self._array,

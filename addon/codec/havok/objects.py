@@ -217,12 +217,12 @@ class Links:
         """Return the strings."""
         return [found if isinstance(found, str) else None for found in self]
 
-    def joined(self) -> tuple[Array, Array]:
+    def joined(self) -> tuple[Any, Array]:
         """Follow all references and join what they lead to.
 
         Returns:
-            The elements one after another, (sum of lengths, ...) as stored, and (n + 1,) i64 where each reference's
-            elements start; a null reference has none.
+            A copy of the elements one after another, numbers as (sum of lengths, ...) array, records as `View`, and
+            (n + 1,) i64 where each reference's elements start; a null reference has none.
 
         Raises:
             FormatError: the targets are of different classes.
@@ -235,10 +235,9 @@ class Links:
             raise FormatError(f"objects of different classes: {names}", self.tag.file, None, self.trail)
         starts = np.cumsum([0, *(len(item) for item in items)])
         layout = layouts.popitem()[1] if layouts else self.tag.layouts[self.layout.target]
-        if not full:
-            return np.zeros((0, *layout.shape), layout.dtype), starts
-        raw = np.concatenate([item.raw for item in full])
-        return raw.view(layout.dtype).reshape(-1, *layout.shape), starts
+        raw = np.concatenate([item.raw for item in full]) if full else np.zeros(0, np.uint8)
+        values = raw.view(layout.dtype).reshape(-1, *layout.shape)
+        return expose(self.tag, layout, values, self.trail), starts
 
 
 class _Store:

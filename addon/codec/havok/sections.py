@@ -7,6 +7,7 @@ bit 30 set for a leaf, clear for a section that holds sections.
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..binary import Buffer, Reader
@@ -62,12 +63,18 @@ def read_section(reader: Reader, offset: int, end: int) -> Section:
     return Section(name, offset + HEADER_SIZE, length - HEADER_SIZE)
 
 
-def read_children(reader: Reader, parent: Section) -> dict[str, Section]:
-    """Return the sections inside one, by `Section.key`, in stored order."""
+def read_children(reader: Reader, parent: Section, known: Collection[str]) -> dict[str, Section]:
+    """Return the sections inside one, by `Section.key`, in stored order.
+
+    Raises:
+        FormatError: one does not fit, is not among the ``known`` or stands twice.
+    """
     children: dict[str, Section] = {}
     offset = parent.offset
     while offset < parent.end:
         child = read_section(reader, offset, parent.end)
+        if child.key not in known:
+            reader.fail(f"section {child.name!r} is unknown", offset)
         if child.key in children:
             reader.fail(f"section {child.name!r} stands twice", offset)
         children[child.key] = child
@@ -75,11 +82,14 @@ def read_children(reader: Reader, parent: Section) -> dict[str, Section]:
     return children
 
 
-def take(reader: Reader, children: dict[str, Section], key: str) -> Section:
-    """Return a section that must be there."""
+def take(reader: Reader, children: dict[str, Section], key: str, size: int = 0) -> Section:
+    """Return a section that must be there, with at least ``size`` bytes of payload."""
     if key not in children:
         reader.fail(f"section {key!r} is missing; there are {', '.join(children) or 'none'}")
-    return children[key]
+    part = children[key]
+    if part.size < size:
+        reader.fail(f"section {part.name!r} has {part.size} bytes, {size} are needed", part.offset)
+    return part
 
 
 def section(name: str, payload: Buffer, align: int = 4) -> bytes:

@@ -46,9 +46,11 @@ TCRF = Record("TCRF", 24, (
 PACKFILE = b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10"
 PACKFILE_VERSION = slice(0x28, 0x38)
 ID_SIZE = 8
+ROOTS = {"TAG0": ("SDKV", "DATA", "TYPE", "TCRF", "INDX"), "TCM0": ("TCID", "TYPE")}
+INDEX_TABLES = ("ITEM", "PTCH")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Tagfile:
     """A tagfile, or a compendium, which has types and ids but no objects.
 
@@ -57,7 +59,7 @@ class Tagfile:
         layouts: the classes, compiled; ``layouts.table`` is the type table.
         items: the objects, arrays and strings; index 0 is the null item, 1 the root.
         reference: what TCRF says, 0-d array of `TCRF`; None where the file has its own types.
-        ids: in a compendium, the 8-byte ids it answers to; empty in a tagfile.
+        ids: in a compendium, the 8-byte ids it answers to; None in a tagfile.
         arrangement: the order of a file that does not follow the rule of `order`, else None.
         tail: what follows the last item in DATA, where it is not the rule's padding.
         trailing: what follows the last section.
@@ -68,11 +70,14 @@ class Tagfile:
     layouts: Layouts
     items: list[Item] = field(default_factory=lambda: [null_item()])
     reference: Array | None = None
-    ids: tuple[bytes, ...] = ()
+    ids: tuple[bytes, ...] | None = None
     arrangement: Arrangement | None = None
     tail: bytes = b""
     trailing: bytes = b""
     file: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Tagfile {self.file} of SDK {self.sdk}, {len(self.items)} items, {len(self.types)} types>"
 
     @classmethod
     def read(cls, data: Buffer, compendium: Buffer | Tagfile | None = None, file: str = "") -> Tagfile:
@@ -91,10 +96,10 @@ class Tagfile:
         if head == PACKFILE:
             version = bytes(reader.data[PACKFILE_VERSION]).split(b"\0")[0].decode("latin-1")
             reader.fail(f"a Havok packfile ({version}), not a tagfile: packfiles are not supported", 0)
-        if head[4:] not in {b"TAG0", b"TCM0"}:
+        if head[4:].decode("latin-1") not in ROOTS:
             reader.fail("not a Havok tagfile: TAG0 or TCM0 expected", 4)
         root = read_section(reader, 0, len(reader))
-        children = read_children(reader, root)
+        children = read_children(reader, root, ROOTS[root.name])
         trailing = bytes(reader.data[root.end :])
         try:
             if root.name == "TCM0":
@@ -119,14 +124,16 @@ class Tagfile:
     ) -> Tagfile:
         version, body = take(reader, children, "SDKV"), take(reader, children, "DATA")
         sdk = bytes(reader.view(version.offset, version.size)).decode("latin-1")
+        if ("TYPE" in children) == ("TCRF" in children):
+            reader.fail("either TYPE or TCRF has to tell the types; there are both or none")
         reference = None
         if "TYPE" in children:
             layouts = Layouts(read_types(reader, children["TYPE"]))
         else:
-            reference = reader.record(TCRF, take(reader, children, "TCRF").offset)
+            reference = reader.record(TCRF, take(reader, children, "TCRF", TCRF.size).offset)
             layouts = _types_from(reader, reference["id"].tobytes(), compendium)
         data = reader.array("u1", body.offset, body.size, "DATA").copy()
-        index = read_children(reader, take(reader, children, "INDX"))
+        index = read_children(reader, take(reader, children, "INDX"), INDEX_TABLES)
         items, offsets = read_items(reader, take(reader, index, "ITEM"), data, layouts)
         made = cls(sdk, layouts, items, reference)
         made._read_order(reader, take(reader, index, "PTCH"), offsets, data)
@@ -194,7 +201,7 @@ class Tagfile:
         Raises:
             FormatError: a reference that leads nowhere, or a class whose hash is not known.
         """
-        if self.ids:
+        if self.ids is not None:
             types = write_types(self.types, self.types.hashes)
             return section("TCM0", section("TCID", b"".join(self.ids)) + types) + self.trailing
         offsets, data = lay_out(self.items, range(1, len(self.items)), b"")
@@ -235,8 +242,10 @@ def _types_from(reader: Reader, wanted: bytes, compendium: Buffer | Tagfile | No
     if compendium is None:
         reader.fail(f"the types are in the compendium {wanted.hex()}, which is missing", step="TCRF")
     source = compendium if isinstance(compendium, Tagfile) else _compendium(bytes(compendium))
+    if source.ids is None:
+        reader.fail(f"the types are in the compendium {wanted.hex()}; what was given is no compendium", step="TCRF")
     if wanted not in source.ids:
-        held = ", ".join(one.hex() for one in source.ids) or "none: it is no compendium"
+        held = ", ".join(one.hex() for one in source.ids)
         reader.fail(f"the types are in the compendium {wanted.hex()}; the one given holds {held}", step="TCRF")
     return source.layouts
 

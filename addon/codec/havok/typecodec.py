@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from ..binary import Reader, decode_text, encode_text
+from ..binary import Array, Reader, decode_text, encode_text
 from .packed import PackedError, pack, unpack, unpack_one
 from .sections import Section, read_children, section, take
 from .types import Interface, Member, Parameter, Type, TypeTable
@@ -97,10 +97,7 @@ def read_types(reader: Reader, part: Section) -> TypeTable:
         FormatError: a table is missing, an index points past its end, or a count is larger than its table.
     """
     with reader.at("TYPE"):
-        children = read_children(reader, part)
-        for key, child in children.items():
-            if key not in TABLES:
-                reader.fail(f"section {child.name!r} is unknown", child.offset)
+        children = read_children(reader, part, TABLES)
         type_pool = _read_pool(reader, take(reader, children, "TSTR"))
         member_pool = _read_pool(reader, take(reader, children, "FSTR"))
         named = _read_names(_Values(reader, take(reader, children, "TNA1")), type_pool)
@@ -112,7 +109,7 @@ def read_types(reader: Reader, part: Section) -> TypeTable:
             body_order,
             _read_hashes(reader, children["THSH"], len(types)) if "THSH" in children else (),
             tuple(child.name for child in children.values()),
-            reader.array("u8", children["TPTR"].offset, len(types), "TPTR") if "TPTR" in children else None,
+            _read_pointers(reader, children, len(types)),
             _unless(type_pool, _type_names(types, body_order)),
             _unless(member_pool, _member_names(types, body_order)),
             children["TPAD"].size if "TPAD" in children else 0,
@@ -131,7 +128,7 @@ def write_types(table: TypeTable, hashes: Iterable[tuple[int, int]]) -> bytes:
     member_pool = _pool(table.member_names, _member_names(table.types, table.body_order))
     pairs = list(hashes)
     payloads = {
-        "TPTR": b"" if table.pointers is None else table.pointers.tobytes(),
+        "TPTR": bytes(8 * len(table)) if table.pointers is None else table.pointers.tobytes(),
         "TSTR": b"".join(encode_text(name, NAMES) for name in type_pool),
         "TNA1": pack(_name_values(table, type_pool)),
         "FSTR": b"".join(encode_text(name, NAMES) for name in member_pool),
@@ -141,6 +138,13 @@ def write_types(table: TypeTable, hashes: Iterable[tuple[int, int]]) -> bytes:
     }
     tables = (section(name, payloads[Section(name, 0, 0).key]) for name in table.sections)
     return section("TYPE", b"".join(tables))
+
+
+def _read_pointers(reader: Reader, children: dict[str, Section], count: int) -> Array | None:
+    if "TPTR" not in children:
+        return None
+    pointers = reader.array("u8", take(reader, children, "TPTR", 8 * count).offset, count, "TPTR")
+    return pointers.copy() if pointers.any() else None
 
 
 def _read_pool(reader: Reader, part: Section) -> tuple[str, ...]:

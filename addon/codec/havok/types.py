@@ -9,6 +9,7 @@ from typing import NoReturn
 from ..binary import Array
 from ..errors import FormatError
 
+MAX_ANCESTORS = 64
 NOT_STORED = 0x01
 """Member flag: the bytes are there and zero, the value is not part of the file."""
 
@@ -92,7 +93,7 @@ class Type:
     has_body: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TypeTable:
     """The classes of a tagfile or compendium.
 
@@ -101,7 +102,7 @@ class TypeTable:
         body_order: type indices in the order their bodies stand, which is the order in which the writer met them.
         hashes: (type index, hash of the class) in stored order. A hash is fixed for a class of one SDK.
         sections: names of the tables in stored order and spelling.
-        pointers: (n,) u64 run-time pointers, zero in files; None where the table is absent.
+        pointers: (n,) u64 run-time pointers, where they are not zero as they should be in a file.
         type_names, member_names: the string pools, where they are not in the order of first use by the bodies.
         padding: bytes of the padding table.
         file: for messages.
@@ -124,12 +125,14 @@ class TypeTable:
         """Return a class and its ancestors, itself first.
 
         Raises:
-            FormatError: the ancestors form a loop.
+            FormatError: the ancestors form a loop, or are more than any class has.
         """
         line: list[int] = []
         while index:
             if index in line:
                 self.fail(index, "the class is its own ancestor")
+            if len(line) >= MAX_ANCESTORS:
+                self.fail(index, f"the class has more than {MAX_ANCESTORS} ancestors")
             line.append(index)
             index = self.types[index].parent
         return tuple(line)

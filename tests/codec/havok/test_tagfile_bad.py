@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.codec import FormatError, Tagfile
+from addon.codec.havok.sections import section
 from tests.codec.havok.tagfile_corpus import Find, members
 from tests.codec.havok.tagfile_sample import EMPTY_ROOT, ID, INDEX, compendium, make
 from tests.reference import tagfile_plain
@@ -60,7 +61,7 @@ def test_a_compendium_that_is_missing_or_another():
     error = refused(EMPTY_ROOT, "the one given holds", compendium=other)
     assert ID.hex() in error.what
     assert (b"\1" * 8).hex() in error.what
-    refused(EMPTY_ROOT, "it is no compendium", compendium=DATA)
+    refused(EMPTY_ROOT, "what was given is no compendium", compendium=DATA)
     with pytest.raises(FormatError, match="not a Havok tagfile") as caught:
         Tagfile.read(EMPTY_ROOT, b"nothing of the kind")
     assert "compendium" in caught.value.file
@@ -77,9 +78,12 @@ def test_sections_that_contradict_their_lengths():
     refused(patched(8, ">I", 0x7FFFFFFF), "does not fit")
     refused(patched(8, ">I", 0x00000010), "flags 0")
     refused(DATA.replace(b"SDKV", b"DATA"), "twice")
-    refused(DATA.replace(b"PTCH", b"PTCX"), "'PTCH' is missing; there are ITEM, PTCX")
-    refused(DATA.replace(b"ITEM", b"ITEX"), "'ITEM' is missing")
-    refused(DATA.replace(b"DATA", b"DATX"), "'DATA' is missing")
+    refused(DATA.replace(b"PTCH", b"PTCX"), "'PTCX' is unknown")
+    refused(section("TCM0", section("TCID", ID)), "'TYPE' is missing; there are TCID")
+    refused(section("TAG0", section("SDKV", b"20180100")), "'DATA' is missing; there are SDKV")
+    head = section("SDKV", b"20180100") + section("DATA", b"")
+    refused(section("TAG0", head), "either TYPE or TCRF")
+    refused(section("TAG0", head + section("TCRF", bytes(8)) + section("INDX", b"")), "8 bytes, 24 are needed")
 
 
 def test_an_array_of_a_billion_elements():
