@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from addon.codec import FormatError, Tagfile
 from addon.codec.havok import Links, View
@@ -14,6 +16,7 @@ from addon.codec.havok.layout import Layouts
 from addon.codec.havok.objects import half_from_float, half_to_float
 from addon.codec.havok.order import Arrangement
 from tests.codec.havok.tagfile_sample import EMPTY_ROOT, ID, INDEX, compendium, make
+from tests.reference import tagfile_plain
 
 
 def first_thing(tag: Tagfile) -> View:
@@ -46,6 +49,42 @@ def test_items_stand_by_the_rule():
     ]  # fmt: skip
     assert tag.arrangement is None
     assert [len(item) for item in tag.items] == [0, 1, 1, 1, 8, 6, 3, 2, 1, 3, 2, 3, 6, 2]
+    # the first thing at 64, then its arrays at multiples of 16 and its strings at multiples of 2, then the second thing
+    places = [item.offset for item in tagfile_plain.read(make().write())]
+    assert places == [0, 0, 16, 64, 40, 48, 224, 272, 352, 288, 320, 336, 342, 348]
+
+
+def test_patches_and_hashes_go_by_the_rule():
+    data = make().write()
+    patches = dict(tagfile_plain.read_patches(data))
+    assert list(patches) == sorted(patches)
+    assert patches[INDEX["String"]] == [16, 24, 64 + 56, 272 + 8]
+    assert patches[INDEX["ThingPtr"]] == [64 + 96, 288, 296]
+    assert patches[INDEX["Shorts"]] == [64 + 144]
+    met = ["Root", "Variants", "Variant", "RefVariant", "String", "char", "Thing", "Vectors", "Strings", "ThingPtr"]
+    met += ["Things", "Words", "Shorts", "Vector", "u32", "u16"]
+    assert [kind for kind, _ in Tagfile.read(data).types.hashes] == [INDEX[key] for key in met]
+
+
+@given(
+    points=st.integers(0, 40),
+    names=st.lists(st.none() | st.text(st.characters(exclude_characters="\0"), max_size=9), max_size=6),
+    links=st.lists(st.integers(0, 0xFFFF), max_size=9),
+    label=st.none() | st.text(st.characters(exclude_characters="\0"), max_size=30),
+)
+def test_any_lengths_come_back(points: int, names: list[str | None], links: list[int], label: str | None):
+    tag = make()
+    thing = first_thing(tag)
+    thing["points"] = wanted = np.arange(points * 4, dtype="f4").reshape(-1, 4)
+    thing["names"], thing["links"], thing["label"] = names, np.array(links, "u2"), label
+    data = tag.write()
+    again = Tagfile.read(data)
+    thing = first_thing(again)
+    assert np.array_equal(thing.numbers("points", "f4", (4,)), wanted)
+    assert thing.links("names").texts() == names
+    assert thing.numbers("links", "u2").tolist() == links
+    assert thing.text("label") == label
+    assert again.write() == data
 
 
 def test_members_by_name():
