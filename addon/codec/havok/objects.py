@@ -77,14 +77,14 @@ class View:
         Args:
             name: of a member that is not a record.
             value: numbers; for a string str or None; for a pointer a `View` of an object, or None; for an array its
-                elements: numbers, records as a structured array, a list of objects or strings. References may be given
-                as item indices too.
+                elements: numbers, records as a structured array, a list of objects, strings or arrays. References may
+                be given as item indices too.
         """
         layout = self._member(name).layout
         if layout.kind in REFERENCES and not self.values.ndim and not layout.shape:
-            index = _Store(self, layout, name).put(value)
-            place = self.values[name]
-            (place["item"] if place.dtype.names else place)[...] = index
+            slot = self.values[name]
+            slot = slot["item"] if slot.dtype.names else slot
+            slot[...] = _Store(self, name).put(layout, value, int(slot))
         elif layout.kind is Kind.HALF:
             self.values[name] = half_from_float(value)
         elif layout.kind in NUMBERS or layout.kind in REFERENCES:
@@ -241,46 +241,37 @@ class Links:
 
 
 class _Store:
-    """Puts a value behind a reference and returns the item index to store."""
+    """Puts values behind the references of a member."""
 
-    def __init__(self, view: View, layout: Layout, name: str) -> None:
-        self.view, self.layout, self.name = view, layout, name
-        stored = view.values[name]
-        self.index = int(stored["item"] if stored.dtype.names else stored)
+    def __init__(self, view: View, name: str) -> None:
+        self.view, self.tag, self.name = view, view.tag, name
 
-    def put(self, value: Any) -> int:
-        if self.layout.kind is Kind.POINTER:
+    def put(self, layout: Layout, value: Any, index: int) -> int:
+        """Return the item index to store for a value; ``index`` is the item that is there, 0 for none."""
+        if value is None or isinstance(value, int | np.integer):
+            return int(value or 0)
+        if layout.kind is Kind.POINTER:
             return self._object(value)
-        if self.layout.kind is Kind.TEXT:
-            return self._text(value, self.index)
-        if not len(value):
-            return 0
-        tag = self.view.tag
-        element = tag.layouts[self.layout.target]
-        if element.kind is Kind.TEXT:
-            value = [self._text(one, 0) for one in value]
-        elif element.kind is Kind.POINTER:
-            value = [self._object(one) for one in value]
+        if layout.kind is Kind.TEXT:
+            index = index or self.tag.add(self.tag.types.find(CHAR), ARRAY)
+            item_at(self.tag, index, self.view.trail).text = value
+            return index
+        return self._array(layout, value, index) if len(value) else 0
+
+    def _array(self, layout: Layout, value: Any, index: int) -> int:
+        element = self.tag.layouts[layout.target]
+        if element.kind in REFERENCES:
+            value = [self.put(element, one, 0) for one in value]
         elif element.kind is Kind.HALF:
             value = half_from_float(value)
-        index = self.index or tag.add(self.layout.target, ARRAY)
-        item_at(tag, index, self.view.trail).values = np.asarray(value)
+        index = index or self.tag.add(layout.target, ARRAY)
+        item_at(self.tag, index, self.view.trail).values = np.asarray(value)
         return index
 
     def _object(self, value: Any) -> int:
-        if not isinstance(value, View):
-            return int(value or 0)
-        if value.tag is not self.view.tag or not value.item or value.values.ndim:
+        if not isinstance(value, View) or value.tag is not self.tag or not value.item or value.values.ndim:
             self.view.fail("only a whole object of the same file can be pointed to", self.name)
         return value.item
-
-    def _text(self, value: Any, index: int) -> int:
-        if value is None or not isinstance(value, str):
-            return int(value or 0)
-        tag = self.view.tag
-        index = index or tag.add(tag.types.find(CHAR), ARRAY)
-        item_at(tag, index, self.view.trail).text = value
-        return index
 
 
 def expose(tag: Tagfile, layout: Layout, values: Array, trail: str, item: int = 0) -> Any:

@@ -102,7 +102,7 @@ def test_items_that_are_not_there():
 
 
 def test_references_that_lead_nowhere():
-    error = refused(patched(slot(3, "points"), "<Q", 14), "past the last of 14 objects")
+    error = refused(patched(slot(3, "points"), "<Q", 18), "past the last of 18 objects")
     assert error.trail == "items[3].Thing[0].points"
     refused(patched(slot(3, "points"), "<q", -1), "past the last")
     refused(patched(slot(3, "links"), "<I", 0xFFFFFFFF), "past the last")

@@ -45,24 +45,26 @@ def test_items_stand_by_the_rule():
     names = [item.layout.name for item in tag.items[1:]]
     assert names == [
         "hkRootLevelContainer", "hkRootLevelContainer::NamedVariant", "Thing", "char", "char", "hkVector4",
-        "hkStringPtr", "Thing", "T*", "hkUint32", "hkUint16", "char", "char",
+        "hkStringPtr", "Thing", "T*", "hkUint32", "hkUint16", "hkArray", "hkHalf16", "char", "char", "hkUint32",
+        "hkUint32",
     ]  # fmt: skip
     assert tag.arrangement is None
-    assert [len(item) for item in tag.items] == [0, 1, 1, 1, 8, 6, 3, 2, 1, 3, 2, 3, 6, 2]
+    assert [len(item) for item in tag.items] == [0, 1, 1, 1, 8, 6, 3, 2, 1, 3, 2, 3, 3, 2, 6, 2, 3, 1]
     # the first thing at 64, then its arrays at multiples of 16 and its strings at multiples of 2, then the second thing
     places = [item.offset for item in tagfile_plain.read(make().write())]
-    assert places == [0, 0, 16, 64, 40, 48, 224, 272, 352, 288, 320, 336, 342, 348]
+    assert places == [0, 0, 16, 64, 40, 48, 256, 304, 480, 320, 352, 368, 384, 432, 436, 442, 448, 464]
 
 
 def test_patches_and_hashes_go_by_the_rule():
     data = make().write()
     patches = dict(tagfile_plain.read_patches(data))
     assert list(patches) == sorted(patches)
-    assert patches[INDEX["String"]] == [16, 24, 64 + 56, 272 + 8]
-    assert patches[INDEX["ThingPtr"]] == [64 + 96, 288, 296]
+    assert patches[INDEX["String"]] == [16, 24, 64 + 56, 304 + 8]
+    assert patches[INDEX["ThingPtr"]] == [64 + 96, 320, 328]
     assert patches[INDEX["Shorts"]] == [64 + 144]
+    assert patches[INDEX["Words"]] == [64 + 120, 384, 384 + 32]
     met = ["Root", "Variants", "Variant", "RefVariant", "String", "char", "Thing", "Vectors", "Strings", "ThingPtr"]
-    met += ["Things", "Words", "Shorts", "Vector", "u32", "u16"]
+    met += ["Things", "Words", "Shorts", "Lists", "Halves", "Vector", "u32", "u16", "half"]
     assert [kind for kind, _ in Tagfile.read(data).types.hashes] == [INDEX[key] for key in met]
 
 
@@ -98,6 +100,10 @@ def test_members_by_name():
     assert thing.numbers("links", "u2").tolist() == [4, 5, 6]
     assert np.flatnonzero(thing.one("mask").bits()).tolist() == [0, 2, 31, 32]
     assert thing["cache"] is None
+    assert [list(one) for one in thing.links("lists")] == [[7, 8, 9], [], [10]]
+    assert thing.links("lists").joined()[0].tolist() == [7, 8, 9, 10]
+    assert thing.links("lists").joined()[1].tolist() == [0, 3, 3, 4]
+    assert thing.numbers("halves", "f4").tolist() == [0.5, -2]
     other = thing.one("next")
     assert (other.text("label"), len(other.numbers("points", "f4", (4,)))) == (None, 0)
     assert other.maybe("next") is None
