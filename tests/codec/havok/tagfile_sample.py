@@ -121,7 +121,7 @@ def make(table: TypeTable | None = None) -> Tagfile:
     variants["name"], variants["className"] = "A thing", "Thing"
     thing, other = tag.item(first), tag.item(second)
     thing["position"], thing["count"], thing["active"], thing["weight"] = [1, 2, 3, 0], -7, 1, 1.5
-    thing["label"], thing["points"] = "first", np.arange(12, dtype="f4").reshape(3, 4)
+    thing["label"], thing["points"] = "first!", np.arange(12, dtype="f4").reshape(3, 4)
     thing["next"], thing["children"] = other, [other, thing, None]
     thing["links"], thing["handle"] = np.array([4, 5, 6], "u2"), 9
     thing.one("mask")["words"], thing.one("mask")["numBits"] = np.array([0x80000005, 1], "u4"), 33

@@ -142,6 +142,23 @@ def test_a_table_that_lies(table: TypeTable):
     assert caught.value.trail
 
 
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        ("a class that is its own parent", "its own ancestor"),
+        ("a class inside itself", "contains itself"),
+        ("an array of itself", "contains itself"),
+        ("a member over another", "member 'count' lies over member 'position'"),
+        ("a member outside", "member 'count' ends at byte 162 of a class of|lies over"),
+        ("an array of another class", "a slot of hkArray<hkVector4> leads to 3 x hkVector4"),
+        ("a huge class", "a class of 1099511627776 bytes"),
+    ],
+)
+def test_lies_are_named(lie: str, message: str):
+    with pytest.raises(FormatError, match=message):
+        Tagfile.read(with_types(LIES[lie]))
+
+
 def test_the_sample_with_its_own_table_is_read():
     assert with_types(make_types()) == make().write()
 
