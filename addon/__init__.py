@@ -11,7 +11,12 @@ from types import ModuleType
 
 # In the order of registration. Each has register(package: str) and unregister(); package is the extension's root
 # package, under which Blender keeps its preferences and its folder.
-_MODULES: tuple[str, ...] = (".operators.import_flver",)
+_MODULES: tuple[str, ...] = (
+    ".operators.report",
+    ".operators.import_flver",
+    ".operators.drop",
+    ".ui.sidebar",
+)
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.
 _registered: list[ModuleType] = []

@@ -8,8 +8,8 @@ import pytest
 
 def seen_by_camera(scene, points: np.ndarray) -> np.ndarray:
     """Return (n, 3): x and y in the picture from 0 to 1, and the depth."""
-    from bpy_extras.object_utils import world_to_camera_view  # noqa: PLC0415 exists in Blender only
-    from mathutils import Vector  # noqa: PLC0415
+    from bpy_extras.object_utils import world_to_camera_view
+    from mathutils import Vector
 
     return np.array([world_to_camera_view(scene, scene.camera, Vector(point)) for point in points])
 
@@ -26,7 +26,7 @@ def add_box(bpy, scene, low, high) -> None:
 @pytest.mark.parametrize("size", [0.02, 2.0, 300.0])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 9, 1), (0.1, 0.1, 5)])
 def test_camera_sees_all_and_fills_the_picture(blender, scene, size, shape):
-    from tests.stage import frame, world_points  # noqa: PLC0415
+    from tests.stage import frame, world_points
 
     low, high = np.array([3, -5, 1]) * size, (np.array([3, -5, 1]) + shape) * size
     add_box(blender, scene, low, high)
@@ -44,21 +44,21 @@ def test_camera_sees_all_and_fills_the_picture(blender, scene, size, shape):
 
 
 def test_bones_are_framed_where_nothing_renders(blender, scene):
-    from tests.stage import world_points  # noqa: PLC0415
+    from tests.stage import world_points
 
     blender.ops.object.armature_add(location=(0, 0, 4))
     np.testing.assert_allclose(world_points(scene), [(0, 0, 4), (0, 0, 5)], atol=1e-6)
 
 
 def test_an_empty_scene_is_framed_too(scene):
-    from tests.stage import frame, world_points  # noqa: PLC0415
+    from tests.stage import frame, world_points
 
     frame(scene, world_points(scene))
     assert np.isfinite(scene.camera.location).all()
 
 
 def test_render_shows_the_object(blender, scene, tmp_path):
-    from tests.stage import frame, render, world_points  # noqa: PLC0415
+    from tests.stage import frame, render, world_points
 
     add_box(blender, scene, (0, 0, 0), (1, 1, 1))
     frame(scene, world_points(scene))

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..scene import DecodedCache, FlverSettings, Lods, import_flver
+from . import report
 
 
 class IMPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
@@ -76,9 +77,9 @@ class IMPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
     )
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
-        """Ask for files, unless they were dropped or named."""
-        if self.filepath or self.files:
-            return self.execute(context)
+        """Ask for files; for files that were dropped, ask for the options only."""
+        if self.files:
+            return set(context.window_manager.invoke_props_dialog(self, width=360))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -96,9 +97,11 @@ class IMPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
             )
         finally:
             manager.progress_end()
-        for line in result.details:
-            self.report({"WARNING"}, line)
-        self.report({"INFO"} if result.models else {"ERROR"}, result.summary)
+        report.keep(context, result.summary, result.details)
+        if result.models:
+            self.report({"WARNING"} if result.failures else {"INFO"}, result.summary)
+        else:
+            self.report({"ERROR"}, "; ".join(result.details))
         return {"FINISHED"} if result.models else {"CANCELLED"}
 
     def paths(self) -> list[Path]:

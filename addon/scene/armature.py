@@ -112,6 +112,7 @@ def build(model: PlacedModel, name: str, collection: Any, context: Any, default_
     _keep_records(bones, model)
     _sort_into_collections(armature, bones, model)
     obj.show_in_front = True
+    armature.display_type = "STICK"
     held = np.array([bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
     return BuiltArmature(obj, names, held, np.array([bone.length for bone in bones]))
 

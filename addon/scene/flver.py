@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from mathutils import Matrix
 
 from ..model import PlacedModel
 from . import armature as armatures
@@ -30,7 +31,9 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
         timings: takes the time of each stage.
     """
     collection = bpy.data.collections.new(shown_name(name))
-    parent = context.collection or context.scene.collection
+    parent = context.collection
+    if parent is None or not parent.is_editable:
+        parent = context.scene.collection
     parent.children.link(collection)
     result = ImportedModel(name, collection, warnings=list(model.findings), timings=timings)
     with timings.stage("armature"):
@@ -43,7 +46,7 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
         blocks = materials.build(model.flver)
     with timings.stage("meshes"):
         builder = MeshBuilder(model, name, built, blocks, custom_normals=settings.custom_normals)
-        _build_meshes(builder, result, settings)
+        _build_meshes(builder, result, settings, context)
     if settings.dummies and len(model.flver.dummies):
         with timings.stage("dummies"):
             child = bpy.data.collections.new(shown_name(f"{name} dummies"))
@@ -54,7 +57,7 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
     return result
 
 
-def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSettings) -> None:
+def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSettings, context: Any) -> None:
     chosen = settings.lod if settings.lods == Lods.CHOSEN else 0
     hidden = None
     for index, placed in enumerate(builder.model.meshes):
@@ -66,8 +69,16 @@ def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSe
                     hidden = bpy.data.collections.new(shown_name(f"{builder.name} LODs"))
                     result.collection.children.link(hidden)
                 result.lods.append(builder.build_lod(index, lod, hidden))
-                result.lods[-1].hide_set(state=True)
-                result.lods[-1].hide_render = True
+                _hide(result.lods[-1], context)
+
+
+def _hide(obj: Any, context: Any) -> None:
+    """Hide an object with its eye in the outliner; in an excluded collection, where it has none, by its screen icon."""
+    if obj.name in context.view_layer.objects:
+        obj.hide_set(state=True)
+    else:
+        obj.hide_viewport = True
+    obj.hide_render = True
 
 
 def _keep_header(model: PlacedModel, name: str, collection: Any) -> None:
@@ -88,4 +99,4 @@ def _apply_scale(collection: Any, scale: float) -> None:
     """Scale what hangs on nothing: the armature with all its children, or the objects of a model without one."""
     for obj in collection.all_objects:
         if obj.parent is None:
-            obj.scale = (scale, scale, scale)
+            obj.matrix_basis = Matrix.Scale(scale, 4) @ obj.matrix_basis

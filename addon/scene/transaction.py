@@ -37,6 +37,7 @@ class Transaction:
             if view_layer.objects.active is not None and view_layer.objects.active.mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="OBJECT")
             bpy.data.batch_remove([block for block in _datablocks() if block.session_uid not in self._before])
+            view_layer.update()  # its list of objects still has places for those removed
         for obj in view_layer.objects:
             obj.select_set(obj in self._selected, view_layer=view_layer)
         view_layer.objects.active = self._active

@@ -1,0 +1,1 @@
+"""Panels, menus, overlays, icons and preferences."""
