@@ -163,6 +163,14 @@ def test_the_sample_with_its_own_table_is_read():
     assert with_types(make_types()) == make().write()
 
 
+def test_a_file_without_hashes():
+    data = make(replace(make_types(), sections=("TSTR", "TNA1", "FSTR", "TBDY"), hashes=())).write()
+    assert b"THSH" not in data
+    tag = Tagfile.read(data)
+    assert tag.arrangement is None
+    assert tag.write() == data
+
+
 def test_classes_nested_too_deep():
     table = make_types()
     types = list(table.types)
@@ -179,8 +187,9 @@ def test_classes_nested_too_deep():
 def test_a_lie_in_a_compendium_is_found_by_who_uses_it():
     bad = compendium(change(make_types(), "Root", size=4))
     assert Tagfile.read(bad).write() == bad
-    with pytest.raises(FormatError, match="ends at byte 16 of a class of 4"):
-        Tagfile.read(EMPTY_ROOT, bad)
+    with pytest.raises(FormatError, match="ends at byte 16 of a class of 4") as caught:
+        Tagfile.read(EMPTY_ROOT, bad, "map.hkx")
+    assert caught.value.file == "map.hkx > compendium"
 
 
 @pytest.mark.parametrize(
