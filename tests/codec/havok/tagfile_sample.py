@@ -93,7 +93,7 @@ def make_types(sections: tuple[str, ...] = TABLES) -> TypeTable:
     types[INDEX["Thing"]] = replace(thing, version=3, flags=0x10, interfaces=(Interface(INDEX["Base"], 0),))
     types.append(Type("Opaque", has_body=False))
     hashes = tuple((index, 0x1000 + index) for index in range(1, len(types)))
-    return TypeTable(tuple(types), tuple(INDEX.values()), hashes, sections)
+    return TypeTable(tuple(types), hashes, sections)
 
 
 def change(table: TypeTable, key: str, **values) -> TypeTable:

@@ -10,7 +10,7 @@ import pytest
 from addon.codec import FormatError, Tagfile
 from addon.codec.havok.layout import Kind, Layouts
 from addon.codec.havok.typecodec import write_types
-from addon.codec.havok.types import Member, Type, TypeTable
+from addon.codec.havok.types import Member, Parameter, Type, TypeTable, bodies_met
 from tests.codec.havok.tagfile_corpus import COUNTS, Find, samples
 from tests.codec.havok.tagfile_sample import EMPTY_ROOT, INDEX, OLD_TABLES, change, compendium, make, make_types, move
 
@@ -201,3 +201,19 @@ def test_a_section_that_is_missing_or_stands_twice(old: bytes, new: bytes):
     with pytest.raises(FormatError, match=r"missing|twice|unknown") as caught:
         Tagfile.read(data.replace(old, new))
     assert caught.value.trail == "TYPE"
+
+
+def test_bodies_go_breadth_first_but_not_through_the_subtype():
+    types = (
+        Type("", has_body=False),
+        Type("Root", members=(Member("a", 0x20, 0, 2), Member("b", 0x20, 8, 6))),
+        Type("RefVariant", parent=5, subtype=3, members=(Member("ptr", 0x20, 0, 4),)),
+        Type("Object", members=(Member("back", 0x20, 0, 1),)),
+        Type("T*", (Parameter("tT", 3), Parameter("vN", 6)), subtype=3),
+        Type("Parent"),
+        Type("Opaque", has_body=False),
+        Type("char"),
+    )
+    assert bodies_met(types, [1, 7]) == (1, 2, 5, 4, 3, 7)
+    assert bodies_met(types, [7, 4]) == (7, 4, 3, 1, 2, 5)
+    assert bodies_met(types, []) == (1, 2, 5, 4, 3, 7)
