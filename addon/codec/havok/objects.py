@@ -42,6 +42,10 @@ class View:
         count = f"{self.values.shape} x " if self.values.ndim else ""
         return f"<{count}{self.layout.name} at {self.trail}>"
 
+    def __bool__(self) -> bool:
+        """Return True for a record, and for an array that is not empty."""
+        return not self.values.ndim or len(self.values) > 0
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -90,7 +94,7 @@ class View:
         elif layout.kind in NUMBERS or layout.kind in REFERENCES:
             self.values[name] = value
         else:
-            self.fail(f"member {name!r} is a {layout.kind.value}: set what it holds", name)
+            self.fail(f"{self._title(name)} holds {layout.kind.value}, whose members are set one by one", name)
 
     def numbers(self, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...] = ()) -> Array:
         """Return a member of numbers, in place or behind an array.
@@ -106,6 +110,7 @@ class View:
         """
         layout = self._member(name).layout
         if layout.kind is Kind.ARRAY:
+            self._need_single(name)
             layout = self.tag.layouts[layout.target]
         held = {Kind.HALF: np.dtype("f4"), Kind.BOOL: np.dtype("?")}.get(layout.kind, layout.dtype)
         if layout.kind not in NUMBERS or held != np.dtype(dtype) or layout.shape != shape:
@@ -117,6 +122,7 @@ class View:
     def text(self, name: str) -> str | None:
         """Return a string member, None where it is null."""
         self._need(name, Kind.TEXT)
+        self._need_single(name)
         text: str | None = self[name]
         return text
 
@@ -130,6 +136,7 @@ class View:
     def maybe(self, name: str) -> View | None:
         """Return a record member, or the object behind a pointer, None where it is null."""
         self._need(name, Kind.RECORD, Kind.POINTER)
+        self._need_single(name)
         found = self[name]
         if found is not None and not isinstance(found, View):
             self.fail(f"{self._title(name)} does not lead to an object", name)
@@ -138,6 +145,7 @@ class View:
     def many(self, name: str) -> View:
         """Return the records of an array member."""
         self._need(name, Kind.ARRAY)
+        self._need_single(name)
         found = self[name]
         if not isinstance(found, View):
             self.fail(f"{self._title(name)} is not an array of records", name)
@@ -174,10 +182,17 @@ class View:
             self.fail(f"class {self.layout.name} of SDK {self.tag.sdk} has no member {name!r}", name)
         return member
 
+    def _need_single(self, name: str) -> None:
+        member = self._member(name)
+        if member.layout.kind in REFERENCES and (self.values.ndim or member.layout.shape):
+            self.fail(f"{self._title(name)} is a reference of many records, to be followed by links", name)
+        if member.layout.kind in REFERENCES and not member.stored:
+            self.fail(f"{self._title(name)} is not stored", name)
+
     def _need(self, name: str, *kinds: Kind) -> None:
         kind = self._member(name).layout.kind
         if kind not in kinds:
-            self.fail(f"{self._title(name)} is a {kind.value}, {' or '.join(k.value for k in kinds)} is needed", name)
+            self.fail(f"{self._title(name)} holds {kind.value}, {' or '.join(k.value for k in kinds)} is needed", name)
 
 
 class Links:

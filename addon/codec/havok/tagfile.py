@@ -171,7 +171,7 @@ class Tagfile:
             FormatError: there is none.
         """
         found = self.item(1) if len(self.items) > 1 else None
-        if not isinstance(found, View):
+        if not isinstance(found, View) or found.values.ndim:
             raise FormatError("the file holds no root object", self.file)
         return found
 

@@ -218,16 +218,19 @@ def test_wrong_use_of_a_class_is_told_with_class_member_and_sdk():
         ),
         (lambda: thing.numbers("position", "f4"), r"'position' .* holds float32\[4\], float32 is needed"),
         (lambda: thing.numbers("label", "f4"), "'label' .* holds text, float32 is needed"),
-        (lambda: thing.text("count"), "'count' .* is a number, text is needed"),
-        (lambda: thing.one("points"), "'points' .* is a array, record or pointer is needed"),
+        (lambda: thing.text("count"), "'count' .* holds number, text is needed"),
+        (lambda: thing.one("points"), "'points' .* holds array, record or pointer is needed"),
         (lambda: thing.many("points"), "'points' .* is not an array of records"),
         (lambda: thing.links("points"), "'points' .* is not an array of references"),
         (lambda: thing.one("next").one("next"), "'next' .* is null"),
+        (lambda: thing.maybe("cache"), "'cache' .* is not stored"),
+        (lambda: thing.tag.root.many("namedVariants").text("name"), "'name' .* by links"),
+        (lambda: thing.tag.root.many("namedVariants").one("variant"), "'variant' .* by links"),
     )
     for use, message in cases:
         with pytest.raises(FormatError, match=message) as caught:
             use()
-        assert caught.value.trail.startswith("items[1].namedVariants[0].variant")
+        assert caught.value.trail.startswith("items[1].namedVariants")
 
 
 def test_wrong_values_are_refused():
@@ -237,7 +240,7 @@ def test_wrong_values_are_refused():
         thing["next"] = first_thing(other)
     with pytest.raises(FormatError, match="of the same file"):
         thing["next"] = thing.one("mask")
-    with pytest.raises(FormatError, match="set what it holds"):
+    with pytest.raises(FormatError, match="whose members are set one by one"):
         thing["mask"] = 3
     with pytest.raises(FormatError, match="shape"):
         thing["points"] = np.zeros(4, "f4")
