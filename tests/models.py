@@ -108,6 +108,8 @@ def differences(one: Any, two: Any, trail: str = "") -> Iterator[str]:
         if [one[name].tobytes() for name in kept] != [two[name].tobytes() for name in kept]:
             yield trail
     elif isinstance(one, np.ndarray):
+        if one.dtype != two.dtype:  # a model in memory may have the other byte order than its file
+            one, two = (each.astype(each.dtype.newbyteorder("<")) for each in (one, two))
         if one.shape != two.shape or one.tobytes() != two.tobytes():
             yield trail
     elif is_dataclass(one):

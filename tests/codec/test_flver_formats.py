@@ -244,3 +244,11 @@ def test_sizes_of_types():
         0x18: 8, 0x1A: 8, 0x2D: 4, 0x2E: 8, 0x2F: 4, 0xF0: 1,
     }  # fmt: skip
     assert {code: np.dtype(kind).itemsize for code, (_name, kind) in TYPES.items()} == sizes
+
+
+def test_a_mesh_without_vertices():
+    layouts = [Layout.new((P, 0x02, 0))]
+    for buffers in ([], [VertexBuffer.new(layouts, 0, 0)]):
+        vertices = decode_vertices(buffers, layouts, H)
+        assert vertices.positions.shape == (0, 3)
+        assert [len(each.data) for each in encode_vertices(vertices, buffers, layouts, H)] == [0] * len(buffers)
