@@ -73,7 +73,7 @@ def test_triangles_are_wound_against_the_normals(flver, placed):
             cross = np.cross(b - a, c - a)
             assert (np.linalg.norm(cross, axis=1) > 0).all()
             facing = (cross * normals[triangles].sum(axis=1)).sum(axis=1) < 0
-            assert facing.mean() > 0.99, (i, j)
+            assert facing.mean() > (0.95 if flver.meshes[i].face_sets[j].lod else 0.99), (i, j)
 
 
 def test_normals_are_of_unit_length_and_tangents_square_to_them(flver):

@@ -114,7 +114,7 @@ def test_flat_maps_have_no_normals():
 
 
 def test_normalized():
-    vectors = np.array([[3, 0, 4], [0, 0, 0], [1e-30, 0, 0]], np.float32)
+    vectors = np.array([[3, 0, 4], [0, 0, 0], [1e-15, 0, 0]], np.float32)
     assert np.allclose(affine.normalized(vectors), [[0.6, 0, 0.8], [0, 0, 0], [1, 0, 0]])
     assert affine.normalized(vectors).dtype == np.float32
 
