@@ -3,5 +3,6 @@
 from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
+from .flver import Flver
 
-__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder"]
+__all__ = ["Binder", "Dcx", "Flver", "FormatError", "SplitBinder"]
