@@ -3,5 +3,8 @@
 from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
+from .flver import Flver
+from .havok import Tagfile
+from .source import open_source
 
-__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder"]
+__all__ = ["Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source"]

@@ -164,7 +164,7 @@ def test_numbers_that_do_not_fit_are_refused(fields):
 @pytest.mark.parametrize(
     ("offset", "value"),
     [(0x00, b"BND3"), (0x0C, b"\xff\xff\xff\x7f"), (0x0C, b"\xff\xff\xff\xff"), (0x10, b"\x30"), (0x20, b"\x18"),
-     (0x31, b"\x64"), (0x40 + 8, b"\xff\xff\xff\xff\xff\xff\xff\x7f"), (0x40 + 8, b"\xff" * 8),
+     (0x31, b"\x34"), (0x40 + 8, b"\xff\xff\xff\xff\xff\xff\xff\x7f"), (0x40 + 8, b"\xff" * 8),
      (0x40 + 0x18, b"\xff\xff\xff\xff"), (0x40 + 0x20, b"\xff\xff\xff\xff")],
     ids=str,
 )  # fmt: skip

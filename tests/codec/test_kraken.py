@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import random
 import re
 import tracemalloc
 from pathlib import Path
@@ -17,7 +18,7 @@ from addon.codec import Dcx, FormatError, kraken
 from addon.codec.dcx import HEADER, is_dcx
 from addon.codec.kraken.bits import BitTable
 from tests.reference import kraken_plain
-from tests.reference.kraken_streams import Command, Form, block
+from tests.reference.kraken_streams import Command, Form, block, huffman, tans
 
 VECTORS = json.loads((Path(__file__).parent.parent / "data" / "kraken-vectors.json").read_text("ascii"))
 REAL = (
@@ -123,11 +124,41 @@ def test_match_across_a_restart_is_refused():
 
 
 def test_far_offsets():
-    fills = b"".join(bytes([0x0C if index else 0x8C, 6, 7, 255, 255, index]) for index in range(40))
-    window = bytearray(b"".join(bytes([index]) * BLOCK for index in range(40)))
-    drawn = [Command(b"xyz", 200, 8400000), Command(b"", 90, 10000001), Command(b"q", 700, 9999999)]
-    payload = fills + block(window, drawn, b"end", Form(), restart=False)
+    window, payload = bytearray(), b""
+    for index in range(40):
+        payload += b"\x4c\x06" + EARLIER[:BLOCK] if index in {1, 7} else bytes([0x0C, 6, 7, 255, 255, index])
+        window += EARLIER[:BLOCK] if index in {1, 7} else bytes([index]) * BLOCK
+    drawn = [Command(b"xyz", 200, 8400000), Command(b"", 90, 10000001), Command(b"q", 700, 8388616)]
+    assert [window[len(window) - command.distance] for command in drawn].count(window[-1]) == 0
+    payload += block(window, drawn, b"end", Form(), restart=False)
     assert both(payload, len(window)) == window
+
+
+@pytest.mark.parametrize(("distance", "legal"), [(11, True), (12, False)])
+def test_match_from_the_start_of_the_window(distance, legal):
+    window = bytearray()
+    payload = block(window, [Command(b"abc", 300, 11)], b"", Form(), restart=True)
+    code = 11 + 248 & 15
+    assert payload.count(b"\x00\x00\x01" + bytes([code])) == 1
+    payload = payload.replace(b"\x00\x00\x01" + bytes([code]), b"\x00\x00\x01" + bytes([distance + 248 & 15]))
+    if legal:
+        assert both(payload, len(window)) == window
+    else:
+        refused(payload, len(window), "window")
+
+
+def test_long_excess_stream():
+    window = bytearray()
+    drawn = [Command(bytes(300), 1000 + index, 8 + index) for index in range(60)]
+    payload = block(window, drawn, b"", Form(excess=True), restart=True)
+    assert both(payload, len(window)) == window
+
+
+@pytest.mark.parametrize("lengths", ["01", "11"])
+def test_huffman_lengths_that_make_no_code(lengths):
+    table = f"0000000010001{65:08b}{lengths[0]}{66:08b}{lengths[1]}0"
+    source = int(table, 2).to_bytes(4, "big") + b"\x05\x00" + bytes(20)
+    refused(quantum(array(2, 100, source)), 100, "make no code")
 
 
 def test_distance_below_8_is_refused():
@@ -158,6 +189,48 @@ def test_stored_chunk_beside_a_filled_one():
     assert both(quantum(body), BLOCK) == part + b"x" * len(part)
 
 
+@pytest.mark.parametrize("count", [2, 3, 9, 10, 57, 200, 255, 256])
+@pytest.mark.parametrize("log", [9, 10, 11])
+def test_tans(log, count):
+    chance = random.Random(f"{log} {count}")
+    edges = [0, *sorted(chance.sample(range(1, 1 << log), count - 1)), 1 << log]
+    symbols = chance.sample(range(256), count) if count < 10 else range(count)
+    weights = {symbol: stop - start for symbol, start, stop in zip(symbols, edges, edges[1:], strict=False)}
+    content = bytes(chance.choices(list(weights), list(weights.values()), k=400 + chance.randrange(10)))
+    content += bytes([max(weights, key=weights.get)]) * 4000
+    assert both(quantum(tans(content, weights, log)), len(content)) == content
+
+
+def test_tans_of_few_states():
+    weights = {3: 1, 200: 5, 4: 250}
+    content = bytes([3, 200, 4, 4, 4, 200]) + b"\x04" * 500 + b"\x03"
+    assert both(quantum(tans(content, weights, 8)), len(content)) == content
+
+
+def test_run_commands():
+    literals = bytes(range(1, 241)) * 2
+    pieces = [
+        (b"\x00", 15, 0),
+        (b"\x3f", 0, 3),
+        (b"\xf5", 10, 15),
+        (b"\xc3\x10", 3, 3),
+        (b"\xff\x2f", 63, 127),
+        (b"\x00\x09", 0, 128),
+        (b"\x01\x0a", 0, 128 * 258),
+        (b"\x00\x02", 64, 0),
+        (b"\x03\x02", 256, 0),
+    ]
+    front, back, content, taken = b"", b"", b"", 0
+    for fill, (control, copied, filled) in enumerate(pieces, 65):
+        part = literals[taken : taken + copied]
+        taken += copied
+        front += bytes([fill]) + part
+        back = control + b"\x01" + back
+        content += part + bytes([fill]) * filled
+    source = array(3, len(content), b"\x00" + front + back)
+    assert both(quantum(source), len(content)) == content
+
+
 def nested(depth):
     """Return (array, content): run lengths whose commands are an array of the same kind, and so on."""
     data, content = array(3, 64, b"a"), b"a" * 64
@@ -175,10 +248,84 @@ def test_nesting_has_a_limit():
     refused(quantum(data), len(content), "nested too deep")
 
 
+CODES = {
+    "skewed": {**{symbol: symbol for symbol in range(1, 11)}, 11: 11, 12: 11},
+    "flat": dict.fromkeys(range(16), 4),
+    "even lengths": {0: 2, 1: 2, 2: 2, **dict.fromkeys(range(3, 19), 6)},
+    "nearly flat": {0: 6, **dict.fromkeys(range(1, 127), 7)},
+    "two": {7: 1, 9: 1},
+}
+
+
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("count", [3000, 3001, 3002, 0x20000])
+@pytest.mark.parametrize("name", CODES)
+def test_huffman_streams(name, count, halves):
+    lengths = CODES[name]
+    weights = [2.0**-length for length in lengths.values()]
+    content = bytes(random.Random(f"{name}{count}").choices(list(lengths), weights, k=count))
+    assert both(quantum(huffman(content, lengths, halves=halves)), count) == content
+
+
+@pytest.mark.parametrize("low_bits", [0, 1, 2, 3])
+def test_dense_tables(low_bits):
+    chance = random.Random(low_bits)
+    lengths = list(CODES["skewed"].values())
+    while len(lengths) < 200:  # split a code into two longer ones
+        length = lengths.pop(chance.choice([at for at, length in enumerate(lengths) if length < 11]))
+        lengths += [length + 1, length + 1]
+    chance.shuffle(lengths)
+    symbols = sorted(chance.sample(range(256), len(lengths)))
+    code = dict(zip(symbols, lengths, strict=True))
+    content = bytes(chance.choices(symbols, [2.0**-length for length in lengths], k=20_000))
+    assert both(quantum(huffman(content, code, halves=False, dense=low_bits)), len(content)) == content
+
+
+@pytest.mark.parametrize("long", [0, 1, 2])
+def test_huffman_streams_of_unlike_size(long):
+    content = bytearray(b"\x01" * 0x20000)
+    content[long::3] = bytes(random.Random(long).choices([11, 12], k=len(content[long::3])))
+    assert both(quantum(huffman(content, CODES["skewed"], halves=True)), len(content)) == content
+
+
+def test_huffman_code_that_changes_on_the_way():
+    content = b"\x0b" * 0x8000 + b"\x01" * 0x18000
+    assert both(quantum(huffman(content, CODES["skewed"], halves=False)), len(content)) == content
+    content = b"\x01" * 0x18000 + b"\x0b" * 0x8000
+    assert both(quantum(huffman(content, CODES["skewed"], halves=False)), len(content)) == content
+
+
+@pytest.mark.parametrize(("composites", "fits"), [(8, True), (60, False)])
+def test_arrays_have_a_limit(composites, fits):
+    one = array(5, 10 * 127, bytes([127]) + array(3, 10, b"x") * 127)
+    size = composites * 10 * 127
+    payload = quantum(array(5, size, bytes([composites]) + one * composites))
+    if fits:
+        assert both(payload, size) == b"x" * size
+    else:
+        with pytest.raises(FormatError, match="too many"):
+            kraken.decode(payload, size)
+
+
 def test_lzb16_special_quanta():
     tiny = b"\x00\x08" + b"\x73abc\x03\x00" + b"\x02yz"
     payload = b"\x8c\x02" + b"\x7f\xffz" + b"\xbf\xff" + EARLIER[:0x4000] + tiny
     content = b"z" * 0x4000 + EARLIER[:0x4000] + b"abcabcabcabcab" + b"yz"
+    assert both(payload, len(content)) == content
+
+
+def test_lzb16_lengths():
+    literals = bytes(range(100, 120))
+    body = b"\xff\x05" + literals + b"\x0a\x14\x00"  # 20 literals, 29 bytes from 20
+    body += b"\xf0\x8a"  # 5 bytes from 2
+    body += b"\xf1x\xfb\x07"  # a literal, 26 bytes from 3
+    body += b"\x02yz"
+    content = bytearray(literals)
+    for size, distance, more in ((29, 20, b""), (5, 2, b"x"), (26, 3, b"yz")):
+        for _ in range(size):
+            content.append(content[-distance])
+        content += more
+    payload = b"\x8c\x02" + (len(body) - 1).to_bytes(2, "big") + body
     assert both(payload, len(content)) == content
 
 

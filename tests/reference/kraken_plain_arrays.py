@@ -323,7 +323,7 @@ def runs(data, count, depth):
     if data[0] == 0:
         commands = data[1:]
     else:
-        prefix, used = array(data, 1 << 18, depth)
+        prefix, used = array(data, 2 * count + 64, depth)
         commands = prefix + bytes(data[used:])
     out = bytearray()
     front, back, fill = 0, len(commands), 0

@@ -31,7 +31,7 @@ NOT_STORED = -32768  # a member's `special` where the vertex does not hold it (S
 
 # type code: (name, numpy dtype without byte order)
 TYPES: dict[int, tuple[str, str]] = {
-    0x00: ("float1", "1f4"),
+    0x00: ("float1", "(1,)f4"),
     0x01: ("float2", "2f4"),
     0x02: ("float3", "3f4"),
     0x03: ("float4", "4f4"),
@@ -48,7 +48,7 @@ TYPES: dict[int, tuple[str, str]] = {
     0x2D: ("half2", "2i2"),
     0x2E: ("short4 E", "4i2"),
     0x2F: ("byte4 E", "4u1"),
-    EDGE_COMPRESSED: ("edge compressed", "1u1"),
+    EDGE_COMPRESSED: ("edge compressed", "(1,)u1"),
 }
 
 

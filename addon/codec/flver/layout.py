@@ -238,7 +238,9 @@ def encode_vertices(
     Raises:
         FormatError: a node index that its member cannot hold.
     """
-    result = [replace(buffer, data=buffer.data.copy()) for buffer in buffers]
+    # A structured array's own copy would leave out the bytes between its fields.
+    copies = [np.frombuffer(bytearray(buffer.data.tobytes()), buffer.data.dtype) for buffer in buffers]
+    result = [replace(buffer, data=data) for buffer, data in zip(buffers, copies, strict=True)]
     for member in stored_members(buffers, layouts):
         values = None if member.coding is None else _stored(vertices, member)
         if values is None or member.coding is None:

@@ -166,6 +166,10 @@ class _FlverWriter:
         counts = [len(each.indices) if each.index_count is None else each.index_count for each in sets]
         fill(table, "index_count", counts)
         fill(table, "offset", offsets)
+        for i, each in enumerate(sets):
+            bits = each.index_size or int(self.flver.header["index_size"]) or 16
+            if each.indices.dtype.itemsize * 8 != bits and each.index_count is None:
+                raise FormatError(f"{each.indices.dtype} indices are said to have {bits} bits", trail=f"face_sets[{i}]")
         if table.dtype != SHORT_FACE_SET.dtype:
             _fill_from(table, sets, "index_size", "unk14", "unk1C")
             fill(table, "size", [each.indices.nbytes for each in sets])
