@@ -82,7 +82,10 @@ class FaceSets:
             made = shown.get(lod, {}).get(original) if original is not None else None
             if made is None and lod and policy == LodPolicy.REGENERATE and 0 in levels:
                 made = self._list(face_set, coarser(self.positions, levels[0].triangles, lod))
-            made = self._following(i) if made is None else replace(face_set, indices=made.indices, strip=made.strip)
+            if made is None:
+                made = self._following(i)
+            else:
+                made = replace(face_set, indices=made.indices, strip=made.strip, index_size=made.index_size)
             self._note(i, made)
             self.result.sets.append(made)
         return self.result

@@ -45,6 +45,9 @@ def gather(
     ordered, known = _ordered(empties, len(template.dummies))
     result = DUMMY.zeros(len(ordered))
     naming = known != len(template.dummies) or len(ordered) != known
+    if known < len(template.dummies):
+        missing = len(template.dummies) - known
+        problems.warn(f"{missing} dummies of the file are not in the model's collection: they are left out")
     for number, (row, empty) in enumerate(zip(result, ordered, strict=True)):
         row["color"], row["use_upward"], row["parent"], row["attach"], row["reference_id"] = 255, 1, -1, -1, -1
         try:

@@ -40,10 +40,10 @@ def gather(
     if armature is not None and armature.mode == "EDIT":
         armature.update_from_editmode()
     nodes = armatures.gather(armature, template, problems)
-    empties = [obj for obj in objects if obj.type == "EMPTY" and obj.instance_type == "NONE"]
-    known = bool(collection.get(PREFIX + "with_dummies", True))
-    standing = dummies.gather(empties, armature, nodes, template, problems)
-    if not known and not any(PREFIX + "index" in empty for empty in empties):
+    empties = _empties(objects, armature, problems)
+    if collection.get(PREFIX + "with_dummies", True) or any(PREFIX + "index" in empty for empty in empties):
+        standing = dummies.gather(empties, armature, nodes, template, problems)
+    else:
         standing = dummies.kept(template, nodes)
     materials = Materials(template, str(collection.get(provenance.HASH, "")), problems)
     scale = float(collection.get(PREFIX + "scale", 1.0))
@@ -73,6 +73,16 @@ def gather(
     return result
 
 
+def _empties(objects: list[Any], armature: Any, problems: Problems) -> list[Any]:
+    """Return the empties that are dummies: those that were imported as such, or that hang on the armature."""
+    empties = [obj for obj in objects if obj.type == "EMPTY" and obj.instance_type == "NONE"]
+    chosen = [obj for obj in empties if PREFIX + "reference_id" in obj or obj.parent == armature]
+    others = [obj.name for obj in empties if obj not in chosen]
+    if others:
+        problems.warn("hangs on no armature and is not written as a dummy", *others)
+    return chosen
+
+
 def _armature(objects: list[Any], template: Flver, problems: Problems) -> Any:
     """Return the armature of a model."""
     found = [obj for obj in objects if obj.type == "ARMATURE"]
@@ -100,6 +110,10 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
             main[index] = obj
     originals = {obj.name for obj in main.values()}
     new = sorted((obj for obj in chosen if obj.name not in originals and not _is_level(obj)), key=lambda obj: obj.name)
+    missing = sorted(set(range(count)) - set(main)) if gatherer.settings.meshes == Included.ALL else []
+    if missing:
+        numbers = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
+        gatherer.problems.warn(f"meshes of the file that are not in the model's collection are left out: {numbers}")
     gatherer.materials.add([slot.material for obj in chosen for slot in obj.material_slots if slot.material])
     result = [gatherer.gather(main[index], lods.get(index, []), imported=True) for index in sorted(main)]
     result += [gatherer.gather(obj, [], imported=False) for obj in new]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from ..problems import Problems
 from ..properties import PREFIX, fill_record, loaded_text
 from ..provenance import HASH
 
+_NUMBER = re.compile(r"\.\d{3,}$")
 _RECORD_SKIP = (
     "name_offset", "path_offset", "type_offset", "gx_offset", "texture_count", "first_texture", "string_size", "index",
 )  # fmt: skip
@@ -36,7 +38,7 @@ class Materials:
 
     def add(self, blocks: list[Any]) -> None:
         """Take the materials that meshes use; of copies, the one that has kept its name is the one of the file."""
-        for block in sorted(blocks, key=lambda each: each.name != each.get(PREFIX + "material")):
+        for block in sorted(blocks, key=lambda each: (each.name != each.get(PREFIX + "material"), each.name)):
             self.index_of(block)
 
     def index_of(self, block: Any) -> int:
@@ -75,8 +77,7 @@ class Materials:
 
 def _filled(material: Material, block: Any) -> Material:
     """Return a material with what its block says; what the block does not say stays."""
-    renamed = block.name != block.get(PREFIX + "material")
-    name = block.name if renamed else loaded_text(block.get(PREFIX + "name", block.name))
+    name = loaded_text(block.get(PREFIX + "name", block.name)) if _keeps_name(block) else block.name
     path = loaded_text(block.get(PREFIX + "path", material.path))
     record = material.record.copy()
     fill_record(record, block, skip=_RECORD_SKIP)
@@ -88,6 +89,12 @@ def _filled(material: Material, block: Any) -> Material:
     if before != after:
         record["string_size"] = 0  # made anew by the writer
     return replace(material, name=name, path=path, textures=textures, record=record)
+
+
+def _keeps_name(block: Any) -> bool:
+    """Tell whether a block has the name that it was given; a number that Blender has added to a copy is no other."""
+    given = block.get(PREFIX + "material")
+    return given is not None and (block.name == given or _NUMBER.sub("", block.name) == given)
 
 
 def _texture(slot: Any, material: Material, index: int) -> Texture:

@@ -279,9 +279,10 @@ class _Gathering:
         buffers = []
         for buffer in self.original.buffers:
             known = (numbers >= 0) & (numbers < len(buffer.data))
-            data = np.zeros(len(numbers), buffer.data.dtype)
-            data[known] = buffer.data[numbers[known]]
-            buffers.append(replace(buffer, data=data))
+            whole = np.dtype((np.void, buffer.data.dtype.itemsize))  # bytes between members too
+            data = np.zeros(len(numbers), whole)
+            data[known] = np.ascontiguousarray(buffer.data).view(whole)[numbers[known]]
+            buffers.append(replace(buffer, data=data.view(buffer.data.dtype)))
         template = self.owner.template
         return encode_vertices(result.vertices, buffers, self.owner.layouts, uv_factor(template.version))
 
