@@ -134,6 +134,17 @@ def normal_matrices(matrices: Array) -> Array:
 
 
 @np.errstate(over="ignore", invalid="ignore")
+def inverses(matrices: Array) -> Array:
+    """Return the inverses of (..., n, n) maps; those that have none, or no numbers, become the identity."""
+    matrices = np.asarray(matrices, np.float64)
+    sound = np.isfinite(matrices).all(axis=(-2, -1))
+    identity = np.eye(matrices.shape[-1])
+    known = np.where(sound[..., None, None], matrices, identity)
+    sound &= np.abs(np.linalg.det(known)) > 0
+    return np.linalg.inv(np.where(sound[..., None, None], known, identity))
+
+
+@np.errstate(over="ignore", invalid="ignore")
 def normalized(vectors: Array) -> Array:
     """Return (n, k) vectors at unit length; vectors without length stay zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)

@@ -152,7 +152,9 @@ def _positions(shown: ShownMesh, stored: StoredMesh, moved: Array, space: Space 
     anew = moved if space is None else moved | ~space.same
     if anew.any():
         seen = shown.positions[anew]
-        positions[anew] = seen if space is None else affine.transform_points(_inverses(space.matrices[anew]), seen)
+        positions[anew] = (
+            seen if space is None else affine.transform_points(affine.inverses(space.matrices[anew]), seen)
+        )
     return positions
 
 
@@ -206,12 +208,6 @@ def _on_steps(values: Array, steps: float) -> Array:
     return np.rint(np.nan_to_num(values.astype(np.float64)) * steps) / steps if steps else values
 
 
-def _inverses(matrices: Array) -> Array:
-    """Return the inverses of maps; of those that have none, the identity's."""
-    invertible = np.abs(np.linalg.det(matrices[:, :3, :3])) > 0
-    return np.linalg.inv(np.where(invertible[:, None, None], matrices, np.eye(4)))
-
-
 def _elsewhere(space: Space | None) -> bool:
     return space is not None and not bool(space.same.all())
 
@@ -233,7 +229,7 @@ def _tangents(after: Vertices, before: StoredMesh, positions: Array, triangles: 
     anew = ~((np.einsum("ij,ij->i", new[:, :3], old[:, :3]) >= SAME) & (new[:, 3] == old[:, 3]))
     if space is not None:
         anew |= ~space.same
-        new[:, :3] = affine.normalized((_inverses(space.matrices)[:, :3, :3] @ new[:, :3, None])[..., 0])
+        new[:, :3] = affine.normalized((affine.inverses(space.matrices)[:, :3, :3] @ new[:, :3, None])[..., 0])
     anew &= new[:, 3] != 0
     first = before.vertices.tangents[min(before.vertices.tangents)]
     for index, values in after.tangents.items():

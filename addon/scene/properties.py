@@ -82,7 +82,12 @@ def fill_record(record: Array, block: Any, skip: Iterable[str] = (), prefix: str
         if kind.base.kind == "V":
             record[field] = np.void((value or b"").ljust(kind.itemsize, b"\0"))
         elif value is not None:
-            record[field] = _stored_value(value, kind, field)
+            number = _stored_value(value, kind, field)
+            if kind.base.kind != "f":
+                record[field] = number
+            else:  # a property keeps that a number is none, but not which bits say so
+                known = np.isnan(number) & np.isnan(record[field])
+                record[field] = np.where(known, record[field], number.astype(kind.base))
 
 
 def _stored_value(value: Any, kind: np.dtype[Any], field: str) -> Any:

@@ -40,6 +40,7 @@ class GatheredNodes:
         tree: whether nodes were added, removed or have other parents.
         rest: (n, 4, 4) the bones' rest matrices in Blender's axes.
         lengths: (n,) the bones' lengths.
+        from_world: (4, 4) from the scene to the model, in Blender's axes.
     """
 
     nodes: Array
@@ -53,9 +54,10 @@ class GatheredNodes:
     tree: bool
     rest: Array
     lengths: Array
+    from_world: Array
 
 
-def gather(armature: Any, template: Flver, problems: Problems) -> GatheredNodes:
+def gather(armature: Any, template: Flver, scale: float, problems: Problems) -> GatheredNodes:
     """Return the nodes of an armature object; no object has none.
 
     Nodes that were imported stand in their old order, new ones behind them.
@@ -63,6 +65,7 @@ def gather(armature: Any, template: Flver, problems: Problems) -> GatheredNodes:
     Args:
         armature: the object; its edit mode, if any, must have been flushed.
         template: the model as it was imported.
+        scale: of a model without an armature in the scene.
         problems: takes what cannot be stored.
     """
     bones = [] if armature is None else list(armature.data.bones)
@@ -93,7 +96,11 @@ def gather(armature: Any, template: Flver, problems: Problems) -> GatheredNodes:
         old if PREFIX + "name" in bone and bone.name == bone.get(PREFIX + "bone") else bone.name
         for bone, old in zip(ordered, old_names, strict=True)
     ]
-    return GatheredNodes(nodes, names, old_names, world, ~moved, sources, numbering, by_bone, tree, rest, lengths)
+    to_world = np.diag((scale, scale, scale, 1.0)) if armature is None else np.array(armature.matrix_world)
+    return GatheredNodes(
+        nodes, names, old_names, world, ~moved, sources, numbering, by_bone, tree, rest, lengths,
+        affine.inverses(to_world),
+    )  # fmt: skip
 
 
 def _originals(bones: list[Any], count: int) -> dict[int, Any]:
@@ -118,6 +125,7 @@ def _fill(row: Array, bone: Any, source: Array | None) -> None:
         row["bounds_min"], row["bounds_max"], row["flags"] = INVERTED, -INVERTED, 0
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _set_locals(
     nodes: Array, bones: list[Any], rest: Array, other_parent: Array, problems: Problems
 ) -> tuple[Array, Array]:
@@ -137,7 +145,7 @@ def _set_locals(
     new_linear = anew | turned
     above = np.where(rooted[:, None, None], np.eye(4), wanted[parents])
     flat = np.abs(np.linalg.det(above)) == 0
-    local = np.linalg.inv(np.where(flat[:, None, None], np.eye(4), above)) @ wanted
+    local = affine.inverses(above) @ wanted
     rotations, scale, shear = affine.split_scale(local[:, :3, :3], nodes["scale"])
     nodes["translation"][new_origin] = local[new_origin, :3, 3]
     nodes["rotation"][new_linear] = affine.angles_xzy(rotations[new_linear])
@@ -155,6 +163,7 @@ def _set_locals(
     return np.where((moved | off)[:, None, None], stored, wanted), moved | off
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _worlds(bones: list[Any], rest: Array) -> tuple[Array, Array, Array]:
     """Return where bones say that their nodes are.
 
@@ -170,9 +179,10 @@ def _worlds(bones: list[Any], rest: Array) -> tuple[Array, Array, Array]:
         held[index] = np.array(bones[index][PREFIX + "rest"]).reshape(4, 4)
         exact[index] = np.array(bones[index][PREFIX + "world"]).reshape(4, 4)
     turned = ~known | (np.abs(rest[:, :3, :3] - held[:, :3, :3]) > TURNED).any(axis=(1, 2))
-    shifted = ~known | (rest[:, :3, 3] != held[:, :3, 3]).any(axis=1)
+    origins = rest[:, :3, 3], held[:, :3, 3]
+    shifted = ~known | ~((origins[0] == origins[1]) | np.isnan(origins).all(axis=0)).all(axis=1)
     turn = np.tile(np.eye(4), (len(bones), 1, 1))
-    turn[:, :3, :3] = rest[:, :3, :3] @ np.linalg.inv(held[:, :3, :3])
+    turn[:, :3, :3] = rest[:, :3, :3] @ affine.inverses(held[:, :3, :3])
     linear = (axes.swap_matrices(turn) @ exact)[:, :3, :3]
     shift = axes.swap_vectors(rest[:, :3, 3] - held[:, :3, 3])
     world = exact.copy()

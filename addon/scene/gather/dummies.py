@@ -13,6 +13,7 @@ from ...codec.flver import Flver
 from ...codec.flver.records import DUMMY
 from ...maths import affine, axes
 from ...model.derived import CRC_FROM, name_crcs
+from ..dummies import bone_tails, tail_chain
 from ..problems import Problems
 from ..properties import PREFIX, fill_record, loaded_text
 from .armature import GatheredNodes
@@ -143,25 +144,28 @@ def _still(node: int, nodes: GatheredNodes) -> bool:
     return node < 0 or bool(nodes.same[node])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _place(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, *, other_space: bool) -> None:
     """Set position and directions where the empty, or the node whose space holds the dummy, has moved."""
     basis = np.array(empty.matrix_basis, np.float64)
     held = empty.get(PREFIX + "basis")
-    before = np.full((4, 4), np.nan) if held is None else np.array(held).reshape(4, 4)
-    chain = _chain(empty, armature, nodes)
-    if np.abs(chain - np.eye(4)).max() <= NEAR * max(1.0, np.abs(basis).max()):
-        chain = np.eye(4)
-    seen = chain @ basis
-    tolerance = 0.0 if (chain == np.eye(4)).all() else NEAR * max(1.0, np.abs(seen).max())
-    shifted = not (np.abs(seen[:3, 3] - before[:3, 3]) <= tolerance).all()
-    turned = not (np.abs(seen[:3, :3] - before[:3, :3]) <= tolerance).all()
+    before = np.eye(4) if held is None else np.array(held).reshape(4, 4)
+    chain, tolerance = _chain(empty, armature, nodes), NEAR * max(1.0, float(np.abs(basis).max()))
+    before_chain = np.array(empty.get(PREFIX + "chain", np.eye(4).ravel())).reshape(4, 4)
+    if _differs(chain, before_chain, tolerance).any():
+        seen = chain @ basis
+        tolerance = NEAR * max(1.0, float(np.abs(seen).max()))
+    else:
+        seen, tolerance = basis, 0.0  # the empty's own matrix tells, to the bit
+    other = _differs(seen, before, tolerance)
+    shifted, turned = bool(held is None or other[:3, 3].any()), bool(held is None or other[:3, :3].any())
     if not (shifted or turned or other_space):
         return
     parent = int(row["parent"])
     space = nodes.world[parent] if 0 <= parent < len(nodes.world) else np.eye(4)
     if np.linalg.det(space) == 0:
         raise FormatError("stands in the space of a bone whose scale is zero")
-    local = np.linalg.inv(space) @ axes.swap_matrices(seen)
+    local = affine.inverses(space) @ axes.swap_matrices(seen)
     if shifted or other_space:
         row["position"] = local[:3, 3]
     if turned or other_space:
@@ -170,16 +174,18 @@ def _place(row: Array, empty: Any, armature: Any, nodes: GatheredNodes, *, other
             row[field] = affine.normalized(local[None, :3, column])[0] * length
 
 
+def _differs(one: Array, two: Array, tolerance: float) -> Array:
+    """Return bool: which numbers are not the same, or near by a tolerance."""
+    return ~((np.abs(one - two) <= tolerance) | (one == two) | (np.isnan(one) & np.isnan(two)))
+
+
 def _chain(empty: Any, armature: Any, nodes: GatheredNodes) -> Array:
-    """Return what stands between an empty's own matrix and the armature's space at rest, in Blender's axes."""
-    if empty.parent is None or empty.parent != armature:
-        own = np.array(empty.matrix_basis, np.float64)
-        inverse = np.eye(4) if armature is None else np.linalg.inv(np.array(armature.matrix_world, np.float64))
-        return inverse @ np.array(empty.matrix_world, np.float64) @ np.linalg.inv(own)
-    inverse = np.array(empty.matrix_parent_inverse, np.float64)
+    """Return what stands between an empty's own matrix and the armature's space at rest, (4, 4), in Blender's axes."""
+    if empty.parent is None:
+        return nodes.from_world
+    if empty.parent != armature:
+        basis = np.array(empty.matrix_basis, np.float64)
+        return nodes.from_world @ np.array(empty.matrix_world, np.float64) @ affine.inverses(basis)
     node = _bone_node(empty, armature, nodes)
-    if node < 0:
-        return inverse
-    tail = nodes.rest[node].copy()
-    tail[:3, 3] += tail[:3, 1] * nodes.lengths[node]
-    return tail @ inverse
+    tail = np.eye(4) if node < 0 else bone_tails(nodes.rest[node], nodes.lengths[node])
+    return np.array(tail_chain(tail, empty)).reshape(4, 4)

@@ -39,17 +39,14 @@ def gather(
     armature = _armature(objects, template, problems)
     if armature is not None and armature.mode == "EDIT":
         armature.update_from_editmode()
-    nodes = armatures.gather(armature, template, problems)
+    nodes = armatures.gather(armature, template, float(collection.get(PREFIX + "scale", 1.0)), problems)
     empties = _empties(objects, armature, problems)
     if collection.get(PREFIX + "with_dummies", True) or any(PREFIX + "index" in empty for empty in empties):
         standing = dummies.gather(empties, armature, nodes, template, problems)
     else:
         standing = dummies.kept(template, nodes)
     materials = Materials(template, str(collection.get(provenance.HASH, "")), problems)
-    scale = float(collection.get(PREFIX + "scale", 1.0))
-    gatherer = MeshGatherer(
-        template, nodes, armature, materials, context, settings, scale, problems, list(template.layouts)
-    )
+    gatherer = MeshGatherer(template, nodes, armature, materials, context, settings, problems, list(template.layouts))
     meshes = _meshes(objects, gatherer)
     if problems.errors:
         return None

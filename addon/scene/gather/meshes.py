@@ -67,7 +67,6 @@ class MeshGatherer:
         materials: takes the materials that meshes use.
         context: Blender's.
         settings: of the export.
-        scale: of the model in the scene.
         problems: takes what cannot be stored.
         layouts: of the file, and the one that new meshes need where the file has no mesh.
     """
@@ -78,7 +77,6 @@ class MeshGatherer:
     materials: Materials
     context: Any
     settings: FlverExportSettings
-    scale: float
     problems: Problems
     layouts: list[Layout]
 
@@ -194,7 +192,7 @@ class _Gathering:
 
     def _read(self) -> ReadMesh:
         owner = self.owner
-        matrix = model_matrix(self.obj, owner.armature, owner.scale)
+        matrix = model_matrix(self.obj, owner.armature, owner.nodes.from_world)
         with evaluated(self.obj, owner.armature, owner.context, modifiers=owner.settings.apply_modifiers) as mesh:
             read = read_mesh(self.obj, mesh, matrix, owner.nodes.by_bone, self._bone_width())
         if not read.imported:

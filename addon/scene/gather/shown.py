@@ -19,6 +19,7 @@ from ...model.edits import ShownMesh, StoredMesh, up
 from ...model.influences import Influences
 from .. import held
 
+AT_REST = 1e-6  # a map is the identity when no entry is off by more
 UV_NAME = re.compile(r"UV(\d+)(\.zw)?")
 COLOR_NAME = re.compile(r"Color(\d+)")
 
@@ -59,7 +60,7 @@ def read_mesh(obj: Any, mesh: Any, matrix: Array, by_bone: dict[str, int], bone_
     mesh.calc_loop_triangles()
     loops = _values(mesh.loop_triangles, "loops", 3, np.int32)
     vertices = _values(mesh.loops, "vertex_index", 1, np.int32)
-    positions = _values(mesh.attributes["position"].data, "vector", 3).reshape(-1, 3)
+    positions = _values(mesh.vertices, "co", 3).reshape(-1, 3)
     normals = _values(mesh.corner_normals, "vector", 3).reshape(-1, 3)
     if not (matrix == np.eye(4)).all():
         positions = affine.transform_points(matrix, positions).astype(np.float32)
@@ -167,21 +168,19 @@ def _in_order(result: ReadMesh) -> ReadMesh:
     return result
 
 
-def model_matrix(obj: Any, armature: Any, scale: float) -> Array:
+def model_matrix(obj: Any, armature: Any, from_world: Array) -> Array:
     """Return the (4, 4) map from an object's space to the model's, in Blender's axes; the identity, exactly, at rest.
 
     Args:
         obj: the object.
         armature: of the model, None where it has none.
-        scale: of the whole model in the scene, where it has no armature.
+        from_world: (4, 4) from the scene to the model.
     """
     if armature is not None and obj.parent == armature and obj.parent_type == "OBJECT":
         matrix: Array = np.array(obj.matrix_parent_inverse, np.float64) @ np.array(obj.matrix_basis, np.float64)
-    elif armature is not None:
-        matrix = np.linalg.inv(np.array(armature.matrix_world, np.float64)) @ np.array(obj.matrix_world, np.float64)
     else:
-        matrix = np.diag((1 / scale, 1 / scale, 1 / scale, 1.0)) @ np.array(obj.matrix_world, np.float64)
-    return np.eye(4) if np.abs(matrix - np.eye(4)).max() < 1e-6 else matrix
+        matrix = from_world @ np.array(obj.matrix_world, np.float64)
+    return np.eye(4) if np.abs(matrix - np.eye(4)).max() < AT_REST else matrix
 
 
 @contextmanager
