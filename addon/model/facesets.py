@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -20,19 +20,6 @@ class LodPolicy(StrEnum):
     KEEP = "KEEP"  # as they are, without triangles whose vertices are gone
     REGENERATE = "REGENERATE"  # made anew from the nearest level
     DROP = "DROP"  # left out
-
-
-@dataclass
-class ShownLevel:
-    """A level of detail as it is to be stored.
-
-    Attributes:
-        triangles: (t, 3) int32, those that repeat a vertex put back into their places.
-        strips: the stored strip that makes these triangles, empty where there is none.
-    """
-
-    triangles: Array
-    strips: Array = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 @dataclass
@@ -63,12 +50,13 @@ class FaceSets:
         self.same_vertices = same and bool((places == np.arange(len(places))).all())
         self.result = EditedFaces([])
 
-    def make(self, records: list[FaceSet], levels: dict[int, ShownLevel], policy: LodPolicy) -> EditedFaces:
+    def make(self, records: list[FaceSet], levels: dict[int, Array], policy: LodPolicy) -> EditedFaces:
         """Return the mesh's face sets.
 
         Args:
             records: the sets of the mesh, with flags as they are to be stored.
-            levels: those that are shown, by level of detail.
+            levels: (t, 3) int32 triangles by level of detail, of the levels that are shown; those that repeat a vertex
+                are in their places.
             policy: what becomes of the others.
         """
         self.stored = records
@@ -81,7 +69,7 @@ class FaceSets:
             original = self._copied(i) if face_set.motion_blur else i
             made = shown.get(lod, {}).get(original) if original is not None else None
             if made is None and lod and policy == LodPolicy.REGENERATE and 0 in levels:
-                made = self._list(face_set, coarser(self.positions, levels[0].triangles, lod))
+                made = self._list(face_set, coarser(self.positions, levels[0], lod))
             if made is None:
                 made = self._following(i)
             else:
@@ -90,19 +78,20 @@ class FaceSets:
             self.result.sets.append(made)
         return self.result
 
-    def _shown_sets(self, lod: int, level: ShownLevel) -> dict[int, FaceSet]:
+    def _shown_sets(self, lod: int, triangles: Array) -> dict[int, FaceSet]:
         """Return the visible sets of a level by number; several share its triangles as they did."""
         numbers = [i for i, each in enumerate(self.stored) if each.lod == lod and not each.motion_blur]
-        if len(numbers) == 1 and len(level.strips):
-            stored = self.stored[numbers[0]]
-            strip = replace(stored, indices=level.strips.astype(stored.indices.dtype), strip=1)
-            if np.array_equal(strip.triangles(len(self.positions)), level.triangles):
-                return {numbers[0]: strip}
-        counts = [len(self.template.triangles(self.mesh, i)) for i in numbers]
-        if sum(counts) != len(level.triangles):
-            counts = [len(level.triangles), *[0] * (len(counts) - 1)]
-        parts = np.split(level.triangles, np.cumsum(counts)[:-1]) if numbers else []
-        return {i: self._list(self.stored[i], part) for i, part in zip(numbers, parts, strict=True)}
+        before = [self.template.triangles(self.mesh, i) for i in numbers]
+        counts = [len(each) for each in before]
+        if sum(counts) != len(triangles):
+            counts = [len(triangles), *[0] * (len(counts) - 1)]
+        parts = np.split(triangles, np.cumsum(counts)[:-1]) if numbers else []
+        return {
+            i: self.stored[i]
+            if self.stored[i].strip and np.array_equal(part, old)
+            else self._list(self.stored[i], part)
+            for i, part, old in zip(numbers, parts, before, strict=True)
+        }
 
     def _copied(self, blur: int) -> int | None:
         """Return the visible set that a set for motion blur is a copy of."""

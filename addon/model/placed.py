@@ -21,14 +21,12 @@ class Level:
         cull_back: whether back faces are not drawn.
         skipped: (k,) int32: places, in the stored order of all the level's triangles, of those that repeat one.
         skipped_corners: (k, 3) int32: the vertices of those.
-        strips: (s,) int32: the stored indices where the level is one strip, else empty.
     """
 
     triangles: Array
     cull_back: bool
     skipped: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     skipped_corners: Array = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    strips: Array = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 @dataclass
@@ -112,12 +110,9 @@ def _level(flver: Flver, index: int, numbers: list[int]) -> Level:
     face_sets = [flver.meshes[index].face_sets[i] for i in numbers]
     triangles = np.concatenate([flver.triangles(index, i) for i in numbers])
     repeats = is_degenerate(triangles)
-    level = Level(
+    return Level(
         triangles[~repeats],
         all(face_set.cull_back for face_set in face_sets),
         np.flatnonzero(repeats).astype(np.int32),
         triangles[repeats],
     )
-    if len(face_sets) == 1 and face_sets[0].strip:
-        level.strips = face_sets[0].indices.astype(np.int32)
-    return level

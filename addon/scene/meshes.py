@@ -192,10 +192,9 @@ def _properties(placed: PlacedMesh, index: int, lod: int, level: Level) -> dict[
 
 
 def _level_properties(level: Level) -> dict[str, Any]:
-    """Return what a level of detail has and its polygons do not show: triangles without area, the stored strips."""
+    """Return what a level of detail has and its polygons do not show: triangles that repeat a vertex."""
     return {
         PREFIX + "skipped_triangles": level.skipped,
         PREFIX + "skipped_corners": level.skipped_corners.ravel(),
-        PREFIX + "strips": level.strips,
         PREFIX + "triangles": len(level.triangles),
     }

@@ -14,7 +14,7 @@ from ...codec.flver import FaceSet, Flver, Layout, Mesh, Semantic, VertexBuffer,
 from ...codec.flver.layout import stored_members
 from ...model.binding import Binder, Bound
 from ...model.edits import EditedMesh, Space, edited
-from ...model.facesets import FaceSets, ShownLevel, with_skipped
+from ...model.facesets import FaceSets, with_skipped
 from .. import held
 from ..problems import Problems
 from ..properties import PREFIX, fill_record
@@ -313,7 +313,7 @@ class _Gathering:
             self._warn(f"{made.lost} triangles of other levels of detail have lost a vertex and are left out")
         return made.sets, made.changed or not self.imported
 
-    def _lod(self, obj: Any, places: Array, count: int) -> ShownLevel:
+    def _lod(self, obj: Any, places: Array, count: int) -> Array:
         """Return the level that an object of its own shows; its vertices are those of the mesh, known by number."""
         with evaluated(obj, self.owner.armature, self.owner.context, modifiers=False) as mesh:
             mesh.calc_loop_triangles()
@@ -329,16 +329,13 @@ class _Gathering:
         return _level(obj.data, triangles[whole].astype(np.int32), places, count)
 
 
-def _level(data: Any, triangles: Array, places: Array, count: int) -> ShownLevel:
+def _level(data: Any, triangles: Array, places: Array, count: int) -> Array:
     """Return a level with the triangles that the import has skipped, where nothing was added or taken away."""
     same = len(places) == count and bool((places == np.arange(count)).all())
     if not same or data.get(PREFIX + "triangles", -1) != len(triangles):
-        return ShownLevel(triangles)
-    skipped, corners, strips = (
-        np.array(list(data.get(PREFIX + name, ())), np.int32)
-        for name in ("skipped_triangles", "skipped_corners", "strips")
-    )
-    return ShownLevel(with_skipped(triangles, skipped, corners.reshape(-1, 3)), strips)
+        return triangles
+    skipped, corners = (np.array(list(data[PREFIX + "skipped_" + name]), np.int32) for name in ("triangles", "corners"))
+    return with_skipped(triangles, skipped, corners.reshape(-1, 3))
 
 
 def _face_set(stored: FaceSet, values: Any) -> FaceSet:
