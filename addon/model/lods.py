@@ -7,7 +7,7 @@ import numpy as np
 from ..codec.binary import Array
 from ..codec.flver import is_degenerate
 
-CELLS = {1: 64, 2: 32, 3: 16}  # of the longest side, by level
+CELL = 1.8  # edge of a grid cell in mean edges of the triangles, for level 1
 
 
 def renumbered(triangles: Array, places: Array) -> tuple[Array, int]:
@@ -28,7 +28,8 @@ def renumbered(triangles: Array, places: Array) -> tuple[Array, int]:
 def coarser(positions: Array, triangles: Array, level: int) -> Array:
     """Return triangles for a level of detail, over the same vertices.
 
-    Vertices that share a cell of a grid and point to the same side become one of them.
+    Vertices that share a cell of a grid become one of them; a level has about a quarter of the triangles of the level
+    before it. A mesh that would vanish stays as it is.
 
     Args:
         positions: (n, 3) in model space.
@@ -38,16 +39,18 @@ def coarser(positions: Array, triangles: Array, level: int) -> Array:
     Returns:
         (s, 3) int32.
     """
+    triangles = triangles[~is_degenerate(triangles)]
     used = np.unique(triangles)
-    if not len(used):
+    points = positions[triangles].astype(np.float64)
+    edges = np.linalg.norm(points - np.roll(points, 1, axis=1), axis=2)
+    cell = float(edges.mean()) * CELL * 2 ** (level - 1) if len(edges) else 0.0
+    if not np.isfinite(cell) or cell <= 0:
         return triangles.astype(np.int32)
-    low = positions[used].min(axis=0)
-    size = float((positions[used].max(axis=0) - low).max()) or 1.0
-    cells = np.floor((positions[used] - low) / size * CELLS[level]).astype(np.int64)
+    cells = np.floor((positions[used] - positions[used].min(axis=0)) / cell).astype(np.int64)
     _, first, owner = np.unique(cells, axis=0, return_index=True, return_inverse=True)
     places = np.full(len(positions), -1, np.int64)
     places[used] = used[first][owner.ravel()]
     result = places[triangles]
     result = result[~is_degenerate(result)]
     _, kept = np.unique(np.sort(result, axis=1), axis=0, return_index=True)
-    return result[np.sort(kept)].astype(np.int32)
+    return (result[np.sort(kept)] if len(kept) else triangles).astype(np.int32)
