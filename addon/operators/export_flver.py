@@ -12,6 +12,8 @@ from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_mo
 from ..scene.provenance import Provenance
 from . import problems
 
+POPUP_WIDTH = 110  # characters
+
 
 class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
     """Write the active model back into a FLVER file or into the binder it belongs to"""
@@ -117,7 +119,7 @@ class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
 
 
 def _menu(menu: Any, context: Any) -> None:
-    problems.draw(menu.layout, context)
+    problems.draw(menu.layout, context, POPUP_WIDTH)
 
 
 def draw_menu(menu: Any, _context: Any) -> None:

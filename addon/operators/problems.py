@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import bpy
@@ -34,12 +35,14 @@ def kept(context: Any) -> tuple[str, list[tuple[str, list[str], bool]]]:
     return values["summary"], [(each[0], each[1], each[2]) for each in values["found"]]
 
 
-def draw(layout: Any, context: Any) -> None:
-    """List what the last export found, with buttons that select."""
+def draw(layout: Any, context: Any, width: int) -> None:
+    """List what the last export found, in lines of so many characters, with buttons that select."""
     _, found = kept(context)
     for text, names, is_error in found[:SHOWN]:
         row = layout.row()
-        row.label(text=f"{names[0]}: {text}" if names else text, icon="ERROR" if is_error else "INFO")
+        column = row.column(align=True)
+        for number, line in enumerate(textwrap.wrap(f"{names[0]}: {text}" if names else text, width)):
+            column.label(text=line, icon="BLANK1" if number else "ERROR" if is_error else "INFO")
         if names:
             row.operator("object.ossuary_select", text="", icon="RESTRICT_SELECT_OFF").names = json.dumps(names)
     if len(found) > SHOWN:

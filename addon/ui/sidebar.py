@@ -9,6 +9,7 @@ import bpy
 from ..operators import problems, report
 
 TAB = "Ossuary"
+CHARACTER, BESIDE = 6.5, 12  # pixels of a character at most, and characters that icon and button take
 
 
 class VIEW3D_PT_ossuary_import(bpy.types.Panel):
@@ -47,7 +48,8 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)
-            problems.draw(layout.column(align=True), context)
+            width = context.region.width / context.preferences.system.ui_scale / CHARACTER - BESIDE
+            problems.draw(layout, context, max(int(width), 16))
 
 
 _CLASSES = (VIEW3D_PT_ossuary_import, VIEW3D_PT_ossuary_export)

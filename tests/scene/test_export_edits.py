@@ -459,3 +459,59 @@ def test_five_round_trips_do_not_drift(scene_api, tmp_path):
         bpy.ops.wm.read_factory_settings(use_empty=True)
         again = load(scene_api, tiny.write(tmp_path / f"{number}.partsbnd.dcx", first))
         assert written(again.collection).write() == first.write()
+
+
+def test_levels_that_are_objects_are_written_as_they_are_shown(scene_api, tmp_path):
+    imported = load(scene_api, tiny.write(tmp_path / "a.partsbnd.dcx", make_sample()), lods="ALL")
+    before = Flver.read(source(imported.collection))
+    level = imported.lods[0]
+    index, lod = level.data["flver_mesh"], level.data["flver_lod"]
+    edit_mesh(level, lambda bmesh, shape: bmesh.ops.delete(shape, geom=shape.faces[:1], context="FACES_ONLY"))
+    after = written(imported.collection)
+    assert differences(before, after) <= {
+        f"meshes[{index}].face_sets", "header.true_face_count", "header.total_face_count"
+    }  # fmt: skip
+    for number, face_set in enumerate(before.meshes[index].face_sets):
+        gone = len(before.triangles(index, number)) - len(after.triangles(index, number))
+        assert gone == (1 if face_set.lod == lod else 0)
+    number = next(i for i, each in enumerate(before.meshes[index].face_sets) if each.lod == lod)
+    np.testing.assert_array_equal(after.triangles(index, number), before.triangles(index, number)[1:])
+
+
+def test_modifiers_are_applied_by_choice(imported, before):
+    modifier = imported.meshes[0].modifiers.new("Array", "ARRAY")
+    modifier.count, modifier.relative_offset_displace = 3, (1.5, 0, 0)
+    assert differences(before, written(imported.collection)) == set()
+    after = written(imported.collection, apply_modifiers=True)
+    vertices = after.vertices(0)
+    assert len(vertices.positions) == 12
+    np.testing.assert_allclose(vertices.positions[4:8] - vertices.positions[:4], [(1.5, 0, 0)] * 4, atol=1e-6)
+    np.testing.assert_array_equal(vertices.bones[4:8], vertices.bones[:4])
+    np.testing.assert_array_equal(vertices.weights[4:8], vertices.weights[:4])
+
+
+def test_a_scaled_bone_of_a_pose_is_no_edit(imported, before):
+    imported.armature.pose.bones["scaled"].scale = (3, 3, 3)
+    assert differences(before, written(imported.collection)) == set()
+
+
+def test_colours_by_corner_split(imported, before):
+    mesh = imported.meshes[0].data
+    mesh.attributes.remove(mesh.attributes["Color0"])
+    layer = mesh.color_attributes.new("Color0", "FLOAT_COLOR", "CORNER")
+    for corner in layer.data:
+        corner.color = (1, 0, 0, 1)
+    layer.data[0].color = (0, 0, 1, 1)
+    vertices = written(imported.collection).vertices(0)
+    assert len(vertices.positions) == 5
+    np.testing.assert_array_equal(vertices.colors[0][0], (0, 0, 1, 1))
+    np.testing.assert_array_equal(vertices.colors[0][1:], [(1, 0, 0, 1)] * 4)
+
+
+def test_a_custom_property_that_was_edited_is_written(imported, before):
+    imported.armature.data.bones["child"]["flver_scale"] = [1.5, 1.0, 1.0]
+    assert differences(before, written(imported.collection)) == {"nodes[2].scale"}
+    imported.meshes[0].data["flver_face_sets"][0]["cull_back"] = 0
+    assert "meshes[0].face_sets" in differences(before, written(imported.collection))
+    imported.collection["flver_unk5C"] = 3
+    assert "header.unk5C" in differences(before, written(imported.collection))
