@@ -3,5 +3,6 @@
 from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
+from .havok import Tagfile
 
-__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder"]
+__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder", "Tagfile"]
