@@ -4,5 +4,6 @@ from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
 from .havok import Tagfile
+from .havok.collision import read_collision
 
-__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder", "Tagfile"]
+__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder", "Tagfile", "read_collision"]
