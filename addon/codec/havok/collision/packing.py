@@ -51,7 +51,7 @@ def packed_codes(positions: Array, offset: Array, scale: Array) -> Array:
 def shared_codes(positions: Array, minimum: Array, maximum: Array) -> Array:
     """Return the codes, (n,) u8, of (n, 3) f4 positions over the box of the mesh; the inverse of `shared_positions`.
 
-    ``trunc((v - min) * (1 / extent) * top + 0.5)``, the form that gives 84 of the 85 stored codes whose source is known.
+    ``trunc((v - min) * (1 / extent) * top + 0.5)``, the form that gives 84 of 85 stored codes whose source is known.
     """
     extent = maximum - minimum
     inverse = np.divide(np.float32(1), extent, out=np.zeros_like(extent), where=extent > 0)

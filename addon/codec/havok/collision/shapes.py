@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .simd import SimdTree, read_simd
 from .trees import Nodes, read_nodes
 
 MAX_DEPTH = 16
+ROUND = {"hknpSphereShape": "sphere", "hknpCapsuleShape": "capsule", "hknpCylinderShape": "cylinder"}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -234,7 +236,7 @@ class ShapeReader:
         ]
 
 
-def _common(view: View) -> dict[str, object]:
+def _common(view: View) -> dict[str, Any]:
     return {
         "name": view.layout.name,
         "type": int(view.numbers("type", "u1")),
@@ -293,28 +295,19 @@ def _convex(view: View) -> Shape:
     return _round(view, parts) or ConvexShape(**parts)
 
 
-def _round(view: View, parts: dict[str, object]) -> Shape | None:
+def _round(view: View, parts: dict[str, Any]) -> Shape | None:
     """Return a sphere, capsule or cylinder; None for other shapes.
 
     A capsule's polytope is a bar a hundredth of its radius thick, and the convex radius the rest; the whole radius is
     the fourth component of ``a`` (found on the ragdolls of both games).
     """
-    for name, kind in (
-        ("hknpSphereShape", "sphere"),
-        ("hknpCapsuleShape", "capsule"),
-        ("hknpCylinderShape", "cylinder"),
-    ):
-        if view.is_a(name):
-            break
-    else:
+    kind = next((kind for name, kind in ROUND.items() if view.is_a(name)), None)
+    if kind is None:
         return None
     radius, vertices = float(view.numbers("convexRadius", "<f4")), view.numbers("vertices", "<f4", (4,))[:, :3]
     if kind == "sphere":
         centre = vertices[0] if len(vertices) else np.zeros(3, np.float32)
         return RoundShape(**parts, kind=kind, a=centre, b=centre, thickness=radius)
     a, b = view.numbers("a", "<f4", (4,)), view.numbers("b", "<f4", (4,))
-    if "radius" in view:
-        thickness = float(view.numbers("radius", "<f4"))
-    else:
-        thickness = float(a[3]) if a[3] > 0 else radius
-    return RoundShape(**parts, kind=kind, a=a[:3], b=b[:3], thickness=thickness)
+    thickness = float(view.numbers("radius", "<f4")) if "radius" in view else float(a[3])
+    return RoundShape(**parts, kind=kind, a=a[:3], b=b[:3], thickness=thickness if thickness > 0 else radius)
