@@ -146,7 +146,7 @@ class _Builder:
         mesh = CompressedMesh(
             sections, flat.astype(np.uint8), np.concatenate(packed).astype(np.uint32), shared,
             np.array(self.words, np.uint16), self._runs(sections), self._wide(self.domain), mesh_tree, joined, starts,
-            None, True, 0, 0, 0, 0, np.zeros(0, bool), radius=float(self.radius),
+            True, 0, 0, 0, 0, np.zeros(0, bool), radius=float(self.radius),
         )  # fmt: skip
         self._store_points(mesh)
         self._finish(mesh, np.array(order), flagged=flagged, simd=simd)

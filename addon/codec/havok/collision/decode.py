@@ -19,6 +19,7 @@ from .packing import packed_positions, shared_positions
 
 DEAD = np.uint32(0xADDEADDE)
 PAGE = 65536
+SLOTS = 256
 NO_MATERIAL = 0xFFFFFFFF
 TRIANGLE, QUAD, CUSTOM, DEAD_PRIMITIVE = 0, 1, 2, 3
 
@@ -129,15 +130,15 @@ def decode(mesh: CompressedMesh, primitives: Primitives) -> Triangles:
     chosen = np.flatnonzero(primitives.kind <= QUAD)
     section, slots = primitives.section[chosen], primitives.slots[chosen]
     ids = _vertex_ids(mesh, primitives.index[chosen], section, slots)
-    both = ids[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
-    exists = np.ones(len(both), bool)
-    exists[1::2] = primitives.kind[chosen] == QUAD
-    owner = np.repeat(np.arange(len(chosen)), 2)[exists]
-    half = np.flatnonzero(exists) & 1
+    exists = np.ones((len(chosen), 2), bool)
+    exists[:, 1] = primitives.kind[chosen] == QUAD
+    place = np.flatnonzero(exists.ravel())
+    owner, half = place >> 1, place & 1
+    corners = np.stack([ids[:, 0][owner], ids[owner, 1 + half], ids[owner, 2 + half]], axis=-1)
     section, index = section[owner], primitives.index[chosen][owner]
     key = keys.make(section, index, half)
     row, primitive_data, materials = materials_of(mesh, key)
-    vertices, triangles = _compact(mesh, both[exists])
+    vertices, triangles = _compact(mesh, corners)
     return Triangles(
         vertices, triangles, key, section.astype(np.int32), index.astype(np.int32), half.astype(np.int32),
         row, primitive_data, materials, interior_of(mesh, key),
@@ -145,25 +146,28 @@ def decode(mesh: CompressedMesh, primitives: Primitives) -> Triangles:
 
 
 def _vertex_ids(mesh: CompressedMesh, index: Array, section: Array, slots: Array) -> Array:
-    """Return (n, 4) i8 numbers: the packed vertices of all sections in a row, the shared ones behind them."""
+    """Return (n, 4) i4 numbers: the packed vertices of all sections in a row, the shared ones behind them."""
     table = mesh.sections
-    packed = table["num_packed"].astype(np.int64)
-    slots = slots.astype(np.int64)
+    packed = table["num_packed"].astype(np.int32)
+    slots = slots.astype(np.int32)
     owned = packed[section][:, None]
-    bad = np.flatnonzero((slots >= owned + table["num_shared"].astype(np.int64)[section][:, None]).any(axis=1))
+    limit = np.minimum(packed.astype(np.int64) + table["num_shared"], SLOTS).astype(np.int32)
+    bad = np.flatnonzero(slots.max(axis=1, initial=0) >= limit[section])
     if len(bad):
         what = f"vertex {slots[bad[0]].max()} of a section with {int(owned[bad[0], 0])} packed vertices and "
         what += f"{table['num_shared'][section[bad[0]]]} shared ones"
         mesh.fail(what, f"sections[{section[bad[0]]}].primitives[{index[bad[0]]}]")
-    ids = packed_starts(mesh)[section][:, None] + slots
-    row, column = np.nonzero(slots >= owned)
-    entry = table["first_shared"].astype(np.int64)[section[row]] + slots[row, column] - owned[row, 0]
-    shared = table["page"].astype(np.int64)[section[row]] * PAGE + mesh.shared_index[entry]
+    ids = packed_starts(mesh).astype(np.int32)[section][:, None] + slots
+    flat = np.flatnonzero((slots >= owned).ravel())
+    row = flat >> 2
+    owner = section[row]
+    entry = (table["first_shared"].astype(np.int32) - packed)[owner] + slots.ravel()[flat]
+    shared = (table["page"].astype(np.int32) * PAGE)[owner] + mesh.shared_index[entry]
     bad = np.flatnonzero(shared >= len(mesh.shared))
     if len(bad):
         what = f"shared vertex {shared[bad[0]]} of {len(mesh.shared)}"
         mesh.fail(what, f"sections[{section[row[bad[0]]]}].primitives[{index[row[bad[0]]]}]")
-    ids[row, column] = int(packed.sum()) + shared
+    ids.ravel()[flat] = np.int32(packed.sum()) + shared
     return ids
 
 

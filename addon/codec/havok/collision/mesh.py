@@ -7,6 +7,7 @@ first << 8 | a count) is taken apart here. By seed 003.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -72,7 +73,6 @@ class CompressedMesh:
         tree: nodes of the mesh tree.
         section_nodes: nodes of all section trees, one after another.
         section_starts: (s + 1,) i64 where each section's nodes start.
-        simd: the simd tree, None where the class has none.
         has_simd: ``hasSimdTree``, None where the class lacks it.
         key_count, key_bits, max_key: ``numPrimitiveKeys``, ``bitsPerKey``, ``maxKeyValue``.
         flat_convex: ``primitiveStoresIsFlatConvex``.
@@ -81,6 +81,7 @@ class CompressedMesh:
         materials: the material table, None where there is none.
         shape_bits: ``numShapeKeyBits`` of the shape.
         radius: convex radius, metres.
+        simd_source: where the simd tree is stored.
         file, trail: for messages.
     """
 
@@ -94,7 +95,6 @@ class CompressedMesh:
     tree: Nodes
     section_nodes: Nodes
     section_starts: Array
-    simd: SimdTree | None
     has_simd: bool | None
     key_count: int
     key_bits: int
@@ -105,8 +105,18 @@ class CompressedMesh:
     materials: MaterialTable | None = None
     shape_bits: int = 0
     radius: float = 0.0
+    simd_source: View | None = field(default=None, repr=False)
     file: str = ""
     trail: str = field(default="", repr=False)
+
+    @cached_property
+    def simd(self) -> SimdTree | None:
+        """The simd tree, read when first asked for: only checks need it.
+
+        Raises:
+            FormatError: its class lacks what is needed.
+        """
+        return None if self.simd_source is None else read_simd(self.simd_source)
 
     def fail(self, what: str, step: str) -> NoReturn:
         """Raise `FormatError` about a part of the mesh."""
@@ -135,7 +145,6 @@ def read_mesh(shape: View) -> CompressedMesh:
         tree=read_nodes(tree.many("nodes")),
         section_nodes=read_nodes(nodes),
         section_starts=bounds,
-        simd=read_simd(data.one("simdTree")) if "simdTree" in data else None,
         has_simd=bool(data["hasSimdTree"]) if "hasSimdTree" in data else None,
         key_count=int(tree.numbers("numPrimitiveKeys", "<i4")),
         key_bits=int(tree.numbers("bitsPerKey", "<i4")),
@@ -144,6 +153,7 @@ def read_mesh(shape: View) -> CompressedMesh:
         interior=shape.one("triangleIsInterior").bits(),
         shape_bits=int(shape.numbers("numShapeKeyBits", "u1")),
         radius=float(shape.numbers("convexRadius", "<f4")),
+        simd_source=data.one("simdTree") if "simdTree" in data else None,
         file=shape.tag.file,
         trail=shape.trail,
     )
