@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from .binary import Buffer
-from .binder import COMPRESSED, Binder, Entry
+from .binder import COMPRESSED, Binder, Entry, SplitBinder
 from .dcx import Dcx, is_dcx
 from .errors import FormatError
 
@@ -26,7 +26,10 @@ class Kind(StrEnum):
     COMPENDIUM = "compendium"
     PACKFILE = "packfile"
     BINDER = "binder"
+    SPLIT_HEADER = "split binder header"
+    SPLIT_DATA = "split binder data"
     OTHER = "other"
+    UNREADABLE = "unreadable"  # its wrapper is damaged or of a codec that is not supported
 
 
 class Game(StrEnum):
@@ -72,11 +75,20 @@ class Member:
 
     @cached_property
     def kind(self) -> Kind:
-        """What the member holds; a member that cannot be unwrapped is `Kind.OTHER`."""
+        """What the member holds."""
         try:
             return kind_of(self.data())
         except FormatError:
-            return Kind.OTHER
+            return Kind.UNREADABLE
+
+    @property
+    def fault(self) -> str:
+        """Why the member cannot be unwrapped; empty where it can."""
+        try:
+            self.data()
+        except FormatError as error:
+            return str(error)
+        return ""
 
     @property
     def game(self) -> Game:
@@ -103,15 +115,19 @@ class Source:
 
 
 def open_source(path: str | Path) -> Source:
-    """Open a file: loose, wrapped, or a binder.
+    """Open a file: loose, wrapped, a binder, or either half of a split binder.
 
     Raises:
-        FormatError: a wrapper or binder that is damaged or not supported.
+        FormatError: a wrapper or binder that is damaged or not supported, or half a split binder whose other half is
+            not beside it.
         OSError: the file cannot be read.
     """
     path = Path(path)
     member = Member(path.name, str(path), -1, path.name, path.read_bytes())
-    return Source(path, list(_expand(member)))
+    kind = kind_of(member.stored)
+    if kind in _HALVES:
+        return Source(path, _split_members(member, path, kind))
+    return Source(path, _expand(member))
 
 
 def unwrap(data: Buffer, file: str = "") -> Buffer:
@@ -131,6 +147,8 @@ def kind_of(data: Buffer) -> Kind:
 _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"FLVER\0", Kind.FLVER),
     (0, b"BND4", Kind.BINDER),
+    (0, b"BHF4", Kind.SPLIT_HEADER),
+    (0, b"BDF4", Kind.SPLIT_DATA),
     (0, b"TPF\0", Kind.TPF),
     (0, b"CLM2", Kind.CLM2),
     (4, b"TAG0", Kind.TAGFILE),
@@ -144,9 +162,36 @@ def _expand(member: Member) -> list[Member]:
     if is_dcx(member.stored) or kind_of(member.stored) == Kind.BINDER:
         data = member.data()
         if kind_of(data) == Kind.BINDER:
-            entries = Binder.read(data, member.file).entries
-            return [inner for entry in entries for inner in _expand_entry(entry, member.file)]
+            return _expand_entries(Binder.read(data, member.file).entries, member.file)
     return [member]
+
+
+# how each half of a split binder is told from the other in its name
+_HALVES = {Kind.SPLIT_HEADER: ("bhd", "bdt"), Kind.SPLIT_DATA: ("bdt", "bhd")}
+
+
+def _split_members(member: Member, path: Path, kind: Kind) -> list[Member]:
+    """Return the members of a split binder from one of its halves."""
+    other = _other_half(path, *_HALVES[kind])
+    halves = (member.data(), other.read_bytes())
+    header, data = halves if kind == Kind.SPLIT_HEADER else halves[::-1]
+    names = (path.name, other.name) if kind == Kind.SPLIT_HEADER else (other.name, path.name)
+    return _expand_entries(SplitBinder.read(header, data, *names).entries, names[0])
+
+
+def _other_half(path: Path, own: str, wanted: str) -> Path:
+    """Find the other half beside a file, whatever its case."""
+    stem, found, rest = path.name.lower().rpartition(own)
+    name = stem + wanted + rest
+    if found:
+        for sibling in path.parent.iterdir():
+            if sibling.name.lower() == name:
+                return sibling
+    raise FormatError(f"half of a split binder: {name or 'the other half'} is not beside it", path.name)
+
+
+def _expand_entries(entries: list[Entry], binder: str) -> list[Member]:
+    return [member for entry in entries for member in _expand_entry(entry, binder)]
 
 
 def _expand_entry(entry: Entry, binder: str) -> list[Member]:

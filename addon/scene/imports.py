@@ -76,8 +76,7 @@ def import_flver(
     for number, path in enumerate(files):
         try:
             key = _key(path, settings)
-            with result.timings.stage("read"):
-                decoded = kept.get(key) or _decode(path, settings)
+            decoded = kept.get(key) or _decode(path, settings, result.timings)
             seen[key] = decoded
             if progress is not None:
                 progress((number + 0.5) / len(files))
@@ -104,27 +103,31 @@ def _key(path: Path, settings: FlverSettings) -> tuple[Path, int, int, str]:
     return path, facts.st_mtime_ns, facts.st_size, settings.member_filter
 
 
-def _decode(path: Path, settings: FlverSettings) -> DecodedFile:
+def _decode(path: Path, settings: FlverSettings, timings: Timings) -> DecodedFile:
     """Read, check and place every model of a file."""
-    source = open_source(path)
-    members = [member for member in source.of_kind(Kind.FLVER) if _wanted(member, settings.member_filter)]
+    with timings.stage("open"):
+        source = open_source(path)
+    wanted = [member for member in source.members if _wanted(member, settings.member_filter)]
+    members = [member for member in wanted if member.kind == Kind.FLVER]
+    warnings = [fault for member in wanted if (fault := member.fault)]
     if not members:
-        wanted = f" that matches {settings.member_filter!r}" if settings.member_filter else ""
-        raise FormatError(f"holds no FLVER model{wanted}")
-    warnings: list[str] = []
+        which = f" that matches {settings.member_filter!r}" if settings.member_filter else ""
+        raise FormatError("; ".join([f"holds no FLVER model{which}", *warnings]))
     distinct: list[Member] = []
     for member in members:
         if any(member.name == other.name and member.data() == other.data() for other in distinct):
             warnings.append(f"holds {member.name} twice, imported once")
         else:
             distinct.append(member)
-    return DecodedFile([(member, _place(member)) for member in distinct], warnings)
+    return DecodedFile([(member, _place(member, timings)) for member in distinct], warnings)
 
 
-def _place(member: Member) -> PlacedModel:
-    flver = Flver.read(member.data(), member.file)
+def _place(member: Member, timings: Timings) -> PlacedModel:
+    with timings.stage("read"):
+        flver = Flver.read(member.data(), member.file)
     try:
-        return PlacedModel.of(flver)
+        with timings.stage("place"):
+            return PlacedModel.of(flver)
     except FormatError as error:
         raise error.inside(member.file) from error
 

@@ -26,7 +26,7 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
         lines = report.kept(context)
         if lines:
             column = layout.column(align=True)
-            for part in lines[0].split("; "):
+            for part in lines[0].replace(": ", "; ", 1).split("; "):
                 column.label(text=part)
             layout.operator("wm.ossuary_report", text="Details", icon="TEXT")
 
