@@ -95,7 +95,7 @@ def body(shape: Shape | None, name: str = "h000100", position=(0, 0, 0), orienta
     mesh = shape.triangles if shape is not None else None
     values = {"motionType": 0, "mass": 0.0, "motionId": 0x7FFFFFFF, "attachedBody": -1} | fields
     place, turn = np.array(position, np.float32), np.array(orientation, np.float32)
-    return Body(name, 0, 0, False, shape, place, turn, mesh, values)
+    return Body(name, 0, 0, False, shape, place, turn, mesh, values)  # noqa: FBT003
 
 
 class _Builder:
@@ -136,7 +136,7 @@ class _Builder:
             packed.append(codes)
             primitives.append(slots)
             trees.append(tree)
-            order += [part for part in tree[3]]
+            order += list(tree[3])
         nodes = [self._nodes(tree, sections["domain"][n, :, :3]) for n, tree in enumerate(trees)]
         joined = Nodes(*(np.concatenate([getattr(n, name) for n in nodes]) for name in ("nibbles", "inner", "value")))
         starts = np.cumsum([0, *(len(n) for n in nodes)])
@@ -146,7 +146,8 @@ class _Builder:
         mesh = CompressedMesh(
             sections, flat.astype(np.uint8), np.concatenate(packed).astype(np.uint32), shared,
             np.array(self.words, np.uint16), self._runs(sections), self._wide(self.domain), mesh_tree, joined, starts,
-            True, 0, 0, 0, 0, np.zeros(0, bool), radius=float(self.radius),
+            has_simd=True, key_count=0, key_bits=0, max_key=0, flat_convex=0, interior=np.zeros(0, bool),
+            radius=float(self.radius),
         )  # fmt: skip
         self._store_points(mesh)
         self._finish(mesh, np.array(order), flagged=flagged, simd=simd)
@@ -345,7 +346,9 @@ class _Builder:
         mesh.materials = MaterialTable(data.astype(np.uint32), count, corners.astype(np.uint32), known, 0x100000)
         mesh.has_simd = simd
         if simd:
-            mesh.simd = _simd(self._exact_boxes(mesh, primitives, order)[alive], key[alive].astype(np.uint32), flagged)
+            mesh.simd = _simd(
+                self._exact_boxes(mesh, primitives, order)[alive], key[alive].astype(np.uint32), flagged=flagged
+            )
         else:
             from addon.codec.havok.collision.writing import empty_simd
 
@@ -390,7 +393,7 @@ def _with_nibbles(boxes, inner, value, domain) -> Nodes:
     return nodes
 
 
-def _simd(boxes, key, flagged: bool) -> SimdTree:
+def _simd(boxes, key, *, flagged: bool) -> SimdTree:
     """Return a simd tree over leaves, grouped by fours along their longest axis."""
     order = np.argsort(boxes.sum(axis=1)[:, int(np.argmax(np.ptp(boxes.sum(axis=1), axis=0)))], kind="stable")
     out_box, out_kind, out_value = [_empty_boxes()], [np.zeros(4, np.uint8)], [np.zeros(4, np.uint32)]

@@ -62,9 +62,8 @@ def type_table(sdk: str, names: Iterable[str]) -> TypeTable:
         order[name] = len(order)
         waiting += [each for each in reversed(_parts(known[name])) if each not in order]
     types = [_type(name, known[name], order) if name else Type("", has_body=False) for name in order]
-    bodies = tuple(index for index, kind in enumerate(types) if kind.has_body)
     hashes = tuple((index, known[name].get("hash", 0)) for name, index in order.items() if name)
-    return TypeTable(tuple(types), bodies, hashes, TABLES)
+    return TypeTable(tuple(types), hashes, TABLES)
 
 
 def new_tagfile(sdk: str, names: Iterable[str]) -> Tagfile:
