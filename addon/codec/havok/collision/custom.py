@@ -40,7 +40,7 @@ class CustomPrimitives:
 
     Attributes:
         kind: (n,) u1, `EXTERN`, `POINTS` or `UNKNOWN`.
-        section, primitive: (n,) i8.
+        section, primitive: (n,) i4.
         keys: (n,) u4.
         words: (n, 4) u2, the record; zeros where it is shorter.
         extern: (n,) i8, which of the shape's extern shapes; -1 for others.

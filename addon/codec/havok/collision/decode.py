@@ -98,7 +98,7 @@ class Primitives:
     Attributes:
         slots: (n, 4) u1.
         kind: (n,) u1.
-        section, index: (n,) i8 section, and index in the section.
+        section, index: (n,) i4 section, and index in the section.
     """
 
     slots: Array
@@ -111,14 +111,21 @@ class Primitives:
         """(n,) u4, the key of each primitive's first half."""
         return keys.make(self.section, self.index, 0 * self.index)
 
+    def drawn(self) -> Primitives:
+        """Return the triangles and quads."""
+        chosen = self.kind <= QUAD
+        if chosen.all():
+            return self
+        return Primitives(self.slots[chosen], self.kind[chosen], self.section[chosen], self.index[chosen])
+
 
 def list_primitives(mesh: CompressedMesh) -> Primitives:
     """Return the primitives that the sections name."""
     counts = mesh.sections["num_primitives"].astype(np.int64)
     place = ranges(mesh.sections["first_primitive"].astype(np.int64), counts)
-    section = np.repeat(np.arange(len(counts)), counts)
+    section = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     slots = mesh.primitives[place]
-    return Primitives(slots, primitive_kinds(slots), section, ranges(np.zeros_like(counts), counts))
+    return Primitives(slots, primitive_kinds(slots), section, ranges(np.zeros_like(counts), counts).astype(np.int32))
 
 
 def decode(mesh: CompressedMesh, primitives: Primitives) -> Triangles:
@@ -127,21 +134,20 @@ def decode(mesh: CompressedMesh, primitives: Primitives) -> Triangles:
     Raises:
         FormatError: a slot, an index or a page past the end of what it counts.
     """
-    chosen = np.flatnonzero(primitives.kind <= QUAD)
-    section, slots = primitives.section[chosen], primitives.slots[chosen]
-    ids = _vertex_ids(mesh, primitives.index[chosen], section, slots)
-    exists = np.ones((len(chosen), 2), bool)
-    exists[:, 1] = primitives.kind[chosen] == QUAD
-    place = np.flatnonzero(exists.ravel())
-    owner, half = place >> 1, place & 1
-    corners = np.stack([ids[:, 0][owner], ids[owner, 1 + half], ids[owner, 2 + half]], axis=-1)
-    section, index = section[owner], primitives.index[chosen][owner]
+    primitives = primitives.drawn()
+    section, index = primitives.section, primitives.index
+    ids = _vertex_ids(mesh, index, section, primitives.slots)
+    exists = np.ones((len(ids), 2), bool)
+    exists[:, 1] = primitives.kind == QUAD
+    place = np.flatnonzero(exists)
+    owner, half = place >> 1, (place & 1).astype(np.int32)
+    corners = ids.take([0, 1, 2, 0, 2, 3], axis=1).reshape(-1, 3).take(place, axis=0)
+    section, index = section.take(owner), index.take(owner)
     key = keys.make(section, index, half)
     row, primitive_data, materials = materials_of(mesh, key)
     vertices, triangles = _compact(mesh, corners)
     return Triangles(
-        vertices, triangles, key, section.astype(np.int32), index.astype(np.int32), half.astype(np.int32),
-        row, primitive_data, materials, interior_of(mesh, key),
+        vertices, triangles, key, section, index, half, row, primitive_data, materials, interior_of(mesh, key)
     )  # fmt: skip
 
 
