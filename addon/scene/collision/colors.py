@@ -23,22 +23,23 @@ from .sets import PREFIX, SET, CollisionSet
 LABEL = PREFIX + "color"
 LEGEND = PREFIX + "legend"
 SECTION_COLORS = 12
+GAMMA = 2.2
 GOLDEN = 0.6180339887498949  # its multiples spread over 0..1
 
 # hue, saturation and lightness; told apart by lightness too
 SET_COLORS = {
-    CollisionSet.HIGH: (0.58, 0.65, 0.55),
-    CollisionSet.LOW: (0.09, 0.80, 0.62),
-    CollisionSet.FALL: (0.44, 0.60, 0.42),
-    CollisionSet.RAGDOLL: (0.83, 0.45, 0.68),
-    CollisionSet.OTHER: (0.15, 0.18, 0.60),
+    CollisionSet.HIGH: (0.58, 0.75, 0.55),
+    CollisionSet.LOW: (0.09, 0.90, 0.60),
+    CollisionSet.FALL: (0.42, 0.65, 0.40),
+    CollisionSet.RAGDOLL: (0.83, 0.55, 0.62),
+    CollisionSet.OTHER: (0.15, 0.25, 0.60),
 }
 KIND_TITLES = {
     SurfaceKind.MESH: "mesh", SurfaceKind.EXTERN_MESH: "extern mesh", SurfaceKind.CONVEX: "convex",
     SurfaceKind.EXTERN_SHAPE: "extern shape", SurfaceKind.POINTS: "point set",
 }  # fmt: skip
 KIND_SHIFTS = {  # of hue, saturation (factor) and lightness, from the colour of a mesh
-    SurfaceKind.MESH: (0.0, 1.0, 0.0), SurfaceKind.EXTERN_MESH: (0.04, 0.7, 0.08), SurfaceKind.CONVEX: (0.0, 0.4, 0.12),
+    SurfaceKind.MESH: (0.0, 1.0, 0.0), SurfaceKind.EXTERN_MESH: (0.04, 0.7, 0.08), SurfaceKind.CONVEX: (0.0, 0.75, 0.1),
     SurfaceKind.EXTERN_SHAPE: (0.12, 1.0, 0.16), SurfaceKind.POINTS: (-0.12, 1.0, -0.16),
 }  # fmt: skip
 
@@ -84,16 +85,17 @@ def color_of(mode: Mode, name: CollisionSet, code: int) -> Color:
         title += " no material" if material == NO_MATERIAL else f" {material}"
         if material != NO_MATERIAL:
             share = material * GOLDEN % 1.0
-            lightness = 0.3 + 0.45 * share
-            shift += 0.07 * ((material * GOLDEN * GOLDEN) % 1.0 - 0.5)
+            lightness = 0.25 + 0.5 * share
+            shift += 0.12 * ((material * GOLDEN * GOLDEN) % 1.0 - 0.5)
     if kind is not SurfaceKind.MESH or mode is Mode.KIND:
         title += f" {KIND_TITLES[kind]}"
     return Color(title, _rgb(hue + shift, saturation * fade, lightness + light))
 
 
 def _rgb(hue: float, saturation: float, lightness: float) -> tuple[float, float, float]:
+    """Return the linear colour of a hue, saturation and lightness as they look."""
     red, green, blue = colorsys.hls_to_rgb(hue % 1.0, min(max(lightness, 0.12), 0.88), min(max(saturation, 0.0), 1.0))
-    return red, green, blue
+    return red**GAMMA, green**GAMMA, blue**GAMMA
 
 
 def codes(mesh: Any, mode: Mode) -> Array:
