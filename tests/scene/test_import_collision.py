@@ -155,7 +155,7 @@ def test_assets_and_reassigned_sets(scene_api, scene, tmp_path):
     assert len({imported.object.parent for imported in result.bodies}) == 1
     chosen = load(scene_api, tmp_path / "aeg001_002_h.geomhkxbnd.dcx", set="f")
     assert [imported.set for imported in chosen.bodies] == ["f"]
-    result.bodies[0].object.select_set(True)
+    result.bodies[0].object.select_set(state=True)
     assert bpy.ops.object.ossuary_collision_assign(set="other") == {"FINISHED"}
     assert result.bodies[0].object["collision_set"] == "other"
     assert [each.name for each in result.bodies[0].object.users_collection] == ["aeg001_002 other"]
