@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.codec import Tagfile, read_collision
+from addon.model import PlacedModel
 from tests.collision.build import body, build, grid
 from tests.collision.parts import ball, box, extern
 from tests.scene import collision_files as made
@@ -84,25 +85,30 @@ def test_collision_lies_over_the_model_it_was_made_from(scene_api, tmp_path):
     import bpy
 
     flver = tiny.model()
+    placed = PlacedModel.of(flver).meshes[0]
     tiny.write(tmp_path / "tiny.partsbnd.dcx", flver)
-    model = scene_api.import_flver(bpy.context, [tmp_path / "tiny.partsbnd.dcx"]).models[0]
     source = grid(1)
-    source.vertices, source.quads = np.float32(tiny.QUAD) + np.float32([0, 1, 0]), np.array([[0, 2, 1, 0]])[:0]
-    source.triangles, source.names = np.array([[0, 1, 2], [0, 2, 3]]), None
+    # models are wound against their normals in the games' space, collision along them
+    source.vertices, source.triangles = placed.positions.astype("f4"), placed.levels[0].triangles[:, [0, 2, 1]]
+    source.quads, source.names = source.quads[:0], None
     path = tmp_path / "h00_00_00_00_000000.hkx"
     path.write_bytes(made.hkx(body(build(source, radius=0.001))))
-    collision = load(scene_api, path, scale=1.0).bodies[0].object
-    places = [
-        np.array([tuple(obj.matrix_world @ vertex.co) for vertex in obj.data.vertices])
-        for obj in (model.meshes[0], collision)
-    ]
-    stored = tiny.QUAD + np.float32([0, 1, 0])
-    np.testing.assert_allclose(
-        sorted(map(tuple, places[1].round(3))), sorted(map(tuple, stored[:, [0, 2, 1]].round(3)))
-    )
-    world = np.ptp(places[0], axis=0), np.ptp(places[1], axis=0)
-    assert world[0][1] == pytest.approx(world[1][1], abs=2e-3)  # both are flat in the games' z, Blender's y
-    assert collision.matrix_world.to_scale()[:] == pytest.approx(model.armature.matrix_world.to_scale()[:])
+    model = scene_api.import_flver(bpy.context, [tmp_path / "tiny.partsbnd.dcx"]).models[0].meshes[0]
+    collision = load(scene_api, path).bodies[0].object
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    found = []
+    for obj in (model, collision):
+        shown, matrix = obj.evaluated_get(depsgraph).data, np.array(obj.matrix_world)
+        points = coordinates(shown) @ matrix[:3, :3].T + matrix[:3, 3]
+        corners = np.array([polygon.vertices[:] for polygon in shown.polygons])
+        found.append((points[corners], np.array([tuple(polygon.normal) for polygon in shown.polygons])))
+    (model_faces, model_normals), (faces, normals) = found
+    centres = [each.mean(axis=1) for each in (model_faces, faces)]
+    near = np.linalg.norm(centres[0][:, None] - centres[1], axis=2)
+    np.testing.assert_allclose(near.min(axis=1), 0, atol=2e-3)
+    np.testing.assert_allclose(np.ptp(faces, axis=(0, 1)), np.ptp(model_faces, axis=(0, 1)), atol=2e-3)
+    assert np.ptp(faces, axis=(0, 1)).max() > 0.9
+    assert ((normals[near.argmin(axis=1)] * model_normals).sum(axis=1) > 0.99).all()
 
 
 # sets
