@@ -47,7 +47,7 @@ def test_members_of_a_binder_wrapped_or_not_and_of_binders_in_it(tmp_path):
 def test_a_member_is_decoded_when_asked_for_and_once(tmp_path, monkeypatch):
     read = []
     real = Dcx.read
-    monkeypatch.setattr(Dcx, "read", lambda data, file="", progress=None: read.append(file) or real(data, file))
+    monkeypatch.setattr(Dcx, "read", lambda data, file="", *rest: read.append(file) or real(data, file, *rest))
     path = tmp_path / "x.hkxbnd"
     path.write_bytes(binder(("a.hkx.dcx", Dcx.new(TPF).write()), ("b.hkx.dcx", Dcx.new(TPF).write())))
     first, _second = open_source(path).members
