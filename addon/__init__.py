@@ -16,8 +16,11 @@ _MODULES: tuple[str, ...] = (
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",
+    ".operators.import_collision",
+    ".operators.collision",
     ".operators.drop",
     ".ui.sidebar",
+    ".ui.collision",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

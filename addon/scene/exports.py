@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,50 @@ from ..codec.flver import Flver
 from ..codec.source import unwrap
 from ..codec.target import BACKUP, Place, is_binder, member_of, put_into_binder, refresh, wrap
 from . import provenance
-from .gather.flver import gather
-from .problems import Problems
+from .gather.flver import gather, own_objects
+from .problems import Problem, Problems
 from .provenance import Provenance
-from .result import ExportResult
+from .result import Timings
 from .settings import FlverExportSettings
+
+
+@dataclass
+class ExportResult:
+    """What an export did.
+
+    Attributes:
+        target: the file.
+        written: whether it was written; not where there are errors, and not where it had this content already.
+        data: the model's bytes, empty where there are errors.
+        errors: what stood in the way.
+        warnings: what was written otherwise than it is shown, or not at all.
+        timings: seconds by stage.
+    """
+
+    target: Path
+    written: bool = False
+    data: bytes = b""
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    timings: Timings = field(default_factory=Timings)
+
+    @property
+    def summary(self) -> str:
+        """One line for the status bar."""
+        if self.errors:
+            parts = [f"Nothing exported: {len(self.errors)} problem{'s' if len(self.errors) > 1 else ''}"]
+        elif self.written:
+            parts = [f"Exported {self.target.name}"]
+        else:
+            parts = [f"{self.target.name} is as it was: nothing has changed"]
+        if self.warnings:
+            parts.append(f"{len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}")
+        return "; ".join(parts)
+
+    @property
+    def details(self) -> list[str]:
+        """All problems and warnings, a line each."""
+        return [str(problem) for problem in (*self.errors, *self.warnings)]
 
 
 def models(context: Any) -> list[Any]:
@@ -31,9 +71,9 @@ def chosen_model(context: Any) -> Any:
     found = models(context)
     active = context.view_layer.objects.active
     for collection in found:
-        if active is not None and active.name in collection.all_objects:
+        if active is not None and active in own_objects(collection):
             return collection
-    for collection in found:
+    for collection in reversed(found):  # those inside others come later
         if context.collection is not None and context.collection in (collection, *collection.children_recursive):
             return collection
     return found[0] if len(found) == 1 else None

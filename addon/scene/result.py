@@ -6,10 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-from .problems import Problem
 
 
 @dataclass
@@ -69,83 +66,102 @@ class ImportedModel:
 
 
 @dataclass
-class ImportResult:
+class FilesResult:
     """What an import of one or more files did.
 
     Attributes:
-        models: what was imported.
         failures: for each file or member that could not be imported, its name and why.
-        warnings: what the user should know that belongs to no single model.
+        warnings: what the user should know.
         timings: seconds by stage, all files together.
     """
 
-    models: list[ImportedModel] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     timings: Timings = field(default_factory=Timings)
 
     @property
+    def made(self) -> str:
+        """What was imported, in a few words; empty where nothing was."""
+        return ""
+
+    @property
+    def details(self) -> list[str]:
+        """All failures and warnings, a line each."""
+        return [*(f"{name}: {why}" for name, why in self.failures), *self.warnings]
+
+    @property
     def summary(self) -> str:
         """One line for the status bar."""
-        parts = []
-        if self.models:
-            names = ", ".join(model.name for model in self.models[:3]) + (" ..." if len(self.models) > 3 else "")
-            bones = sum(model.bone_count for model in self.models)
-            meshes = sum(len(model.meshes) for model in self.models)
-            dummies = sum(len(model.dummies) for model in self.models)
-            parts.append(f"Imported {names}: {bones} bones, {meshes} meshes, {dummies} dummies")
-        else:
-            parts.append("Nothing imported")
-        warnings = len(self.warnings) + sum(len(model.warnings) for model in self.models)
+        parts = [f"Imported {self.made}" if self.made else "Nothing imported"]
+        warnings = len(self.details) - len(self.failures)
         if warnings:
             parts.append(f"{warnings} warning{'s' if warnings > 1 else ''}")
         if self.failures:
             parts.append(f"{len(self.failures)} failed")
         return "; ".join(parts)
 
+
+@dataclass
+class ImportResult(FilesResult):
+    """What an import of models did.
+
+    Attributes:
+        models: what was imported.
+    """
+
+    models: list[ImportedModel] = field(default_factory=list)
+
+    @property
+    def made(self) -> str:
+        """The models, and how much they hold."""
+        if not self.models:
+            return ""
+        bones = sum(model.bone_count for model in self.models)
+        meshes = sum(len(model.meshes) for model in self.models)
+        dummies = sum(len(model.dummies) for model in self.models)
+        return f"{listed([model.name for model in self.models])}: {bones} bones, {meshes} meshes, {dummies} dummies"
+
     @property
     def details(self) -> list[str]:
-        """All warnings and failures, a line each."""
-        lines = [f"{name}: {why}" for name, why in self.failures]
-        lines += self.warnings
-        lines += [f"{model.name}: {warning}" for model in self.models for warning in model.warnings]
-        return lines
+        """All failures and warnings, a line each, those of the models too."""
+        return [*super().details, *(f"{model.name}: {each}" for model in self.models for each in model.warnings)]
 
 
 @dataclass
-class ExportResult:
-    """What an export did.
+class ImportedBody:
+    """What one collision body became.
 
     Attributes:
-        target: the file.
-        written: whether it was written; not where there are errors, and not where it had this content already.
-        data: the model's bytes, empty where there are errors.
-        errors: what stood in the way.
-        warnings: what was written otherwise than it is shown, or not at all.
-        timings: seconds by stage.
+        object: the mesh object.
+        set: "h", "l", "f", "ragdoll" or "other".
+        triangles: how many it has.
     """
 
-    target: Path
-    written: bool = False
-    data: bytes = b""
-    errors: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
-    timings: Timings = field(default_factory=Timings)
+    object: Any
+    set: str
+    triangles: int
+
+
+@dataclass
+class CollisionResult(FilesResult):
+    """What an import of collision did.
+
+    Attributes:
+        bodies: what was imported.
+    """
+
+    bodies: list[ImportedBody] = field(default_factory=list)
 
     @property
-    def summary(self) -> str:
-        """One line for the status bar."""
-        if self.errors:
-            parts = [f"Nothing exported: {len(self.errors)} problem{'s' if len(self.errors) > 1 else ''}"]
-        elif self.written:
-            parts = [f"Exported {self.target.name}"]
-        else:
-            parts = [f"{self.target.name} is as it was: nothing has changed"]
-        if self.warnings:
-            parts.append(f"{len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}")
-        return "; ".join(parts)
+    def made(self) -> str:
+        """The bodies by set."""
+        if not self.bodies:
+            return ""
+        sets = list(dict.fromkeys(body.set for body in self.bodies))
+        parts = [f"{sum(body.set == name for body in self.bodies)} {name}" for name in sets]
+        return f"{' + '.join(parts)} bodies of {sum(body.triangles for body in self.bodies):,} triangles"
 
-    @property
-    def details(self) -> list[str]:
-        """All problems and warnings, a line each."""
-        return [str(problem) for problem in (*self.errors, *self.warnings)]
+
+def listed(names: list[str]) -> str:
+    """Return the first few names."""
+    return ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")

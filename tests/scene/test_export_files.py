@@ -389,3 +389,20 @@ def test_problems_can_be_selected(blender, model, tmp_path):
     assert blender.context.view_layer.objects.active == obj
     assert [each.name for each in blender.context.selected_objects] == [obj.name]
     assert not (tmp_path / "a.flver").exists()
+
+
+def test_things_inside_the_collection_that_are_not_the_model(scene_api, blender, model, binder_file, tmp_path):
+    """Another model imported into this one's collection, and a collision body, are left alone."""
+    layers = blender.context.view_layer.layer_collection.children
+    blender.context.view_layer.active_layer_collection = layers[model.collection.name]
+    inner = load(scene_api, binder_file)
+    assert inner.collection.name in model.collection.children
+    body = blender.data.objects.new("h", blender.data.meshes.new("h"))
+    body["collision_set"] = "h"
+    model.collection.objects.link(body)
+    edit(inner)
+    assert exported(model.collection, tmp_path / "a.flver").data == source(model.collection)
+    blender.context.view_layer.objects.active = inner.meshes[0]
+    assert scene_api.chosen_model(blender.context) == inner.collection
+    blender.context.view_layer.objects.active = model.armature
+    assert scene_api.chosen_model(blender.context) == model.collection

@@ -106,3 +106,32 @@ def changed_bytes(before: bytes, after: bytes) -> list[int]:
     """Return the offsets at which files of one length differ."""
     assert len(before) == len(after)
     return np.flatnonzero(np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)).tolist()
+
+
+def edit_bones(imported):
+    """Return the armature's bones in edit mode."""
+    import bpy
+
+    bpy.context.view_layer.objects.active = imported.armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    return imported.armature.data.edit_bones
+
+
+def leave_edit_mode():
+    import bpy
+
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def edit_mesh(obj, change):
+    """Change a mesh through bmesh, as edit mode does."""
+    import bmesh
+
+    shape = bmesh.new()
+    shape.from_mesh(obj.data)
+    for part in (shape.verts, shape.faces, shape.edges):
+        part.ensure_lookup_table()
+    change(bmesh, shape)
+    shape.to_mesh(obj.data)
+    shape.free()
+    obj.data.update()

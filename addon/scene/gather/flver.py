@@ -18,6 +18,7 @@ from .armature import GatheredNodes
 from .materials import Materials
 from .meshes import GatheredMesh, MeshGatherer
 
+_FOREIGN = ("collision_", "cloth_")  # properties of what other importers make
 _FILE_FIELDS = ("magic", "endian", "version", "data_offset", "data_size")
 
 
@@ -35,7 +36,7 @@ def gather(
         settings: what to write.
         problems: takes what stands in the way and what the user should know.
     """
-    objects = list(collection.all_objects)
+    objects = own_objects(collection)
     armature = _armature(objects, template, problems)
     if armature is not None and armature.mode == "EDIT":
         armature.update_from_editmode()
@@ -68,6 +69,19 @@ def gather(
         problems.error(str(error))
         return None
     return result
+
+
+def own_objects(collection: Any) -> list[Any]:
+    """Return the objects of a model: those of its collection, without other models and other kinds of things in it."""
+    objects = [obj for obj in collection.objects if not _is_foreign(obj)]
+    for child in collection.children:
+        if provenance.HASH not in child and not _is_foreign(child):
+            objects += [obj for obj in own_objects(child) if obj not in objects]
+    return objects
+
+
+def _is_foreign(block: Any) -> bool:
+    return any(key.startswith(_FOREIGN) for key in block.keys())  # noqa: SIM118 - Blender's blocks have no iterator
 
 
 def _empties(objects: list[Any], armature: Any, problems: Problems) -> list[Any]:
