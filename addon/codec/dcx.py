@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from . import kraken
 from .binary import Array, Buffer, Reader, Record, Writer
 from .errors import FormatError
 
@@ -38,6 +39,14 @@ HEADER = Record("DCX header", 0x4C, (
 ))  # fmt: skip
 
 MAGIC = b"DCX\0"
+EARLY_MAGIC = b"DCP\0"
+REPACK = "unpack it and pack it again as DCX DFLT with a mod tool, the games read that everywhere"
+UNSUPPORTED = {
+    "ZSTD": f"this DCX is compressed with ZSTD (Zstandard), which cannot be read here: {REPACK}",
+    "EDGE": f"this DCX is compressed with EDGE (PlayStation 3), which cannot be read here: {REPACK}",
+}
+
+Progress = Callable[[float], None]
 
 
 @dataclass
@@ -69,8 +78,13 @@ class Dcx:
         return cls(content, header)
 
     @classmethod
-    def read(cls, data: Buffer, file: str = "") -> Dcx:
+    def read(cls, data: Buffer, file: str = "", progress: Progress | None = None) -> Dcx:
         """Read a wrapped file.
+
+        Args:
+            data: the whole file.
+            file: its name, for messages.
+            progress: called now and then with the share that is done, 0 to 1.
 
         Raises:
             FormatError: not a DCX, a codec that is not supported, or a payload that is damaged or of another size
@@ -80,9 +94,9 @@ class Dcx:
         header = read_header(reader)
         codec = codec_name(header)
         if codec not in DECODERS:
-            reader.fail(f"DCX compression {codec!r} is not supported", 0x28)
+            reader.fail(UNSUPPORTED.get(codec, f"DCX compression {codec!r} is not known: {REPACK}"), 0x28)
         try:
-            content = DECODERS[codec](reader.data[HEADER.size :], int(header["size"]))
+            content = DECODERS[codec](reader.data[HEADER.size :], int(header["size"]), progress)
         except FormatError as error:
             offset = None if error.offset is None else HEADER.size + error.offset
             reader.fail(error.what, offset, error.trail)
@@ -95,7 +109,7 @@ class Dcx:
             FormatError: the codec cannot be written.
         """
         if self.codec not in ENCODERS:
-            raise FormatError(f"DCX compression {self.codec!r} cannot be written")
+            raise FormatError(f"DCX compression {self.codec!r} cannot be written; choose DFLT or KRAK")
         payload, padding = ENCODERS[self.codec](self.content, int(self.header["level"]))
         header = self.header.copy()
         header["size"], header["stored_size"] = len(self.content), len(payload)
@@ -111,12 +125,14 @@ class Dcx:
 
 
 def is_dcx(data: Buffer) -> bool:
-    """Tell whether bytes begin as a DCX does."""
-    return bytes(data[:4]) == MAGIC
+    """Tell whether bytes begin as a DCX does, or as the early form that `Dcx.read` turns down with the reason."""
+    return bytes(data[:4]) in (MAGIC, EARLY_MAGIC)
 
 
 def read_header(reader: Reader) -> Array:
     """Return the header, checked for its magics."""
+    if bytes(reader.data[:4]) == EARLY_MAGIC:
+        reader.fail(f"this is the early DCP wrapper of Demon's Souls, which cannot be read here: {REPACK}", 0)
     header = reader.record(HEADER, 0)
     for field, magic, offset in (("magic", b"DCX", 0), ("dcs_magic", b"DCS", 0x18), ("dcp_magic", b"DCP", 0x24)):
         if header[field].item() != magic:
@@ -129,7 +145,7 @@ def codec_name(header: Array) -> str:
     return bytes(header["codec"].item()).decode("latin-1")
 
 
-def _inflate(payload: memoryview, size: int) -> bytes:
+def _inflate(payload: memoryview, size: int, _progress: Progress | None) -> bytes:
     """Decode a DFLT payload: one zlib stream up to the end of the file, zero padding allowed behind it."""
     inflater = zlib.decompressobj()
     try:
@@ -152,6 +168,11 @@ def _deflate(content: bytes, level: int) -> tuple[bytes, int]:
     return zlib.compress(content, level if 0 < level <= 9 else 9), 1
 
 
+def _store(content: bytes, _level: int) -> tuple[bytes, int]:
+    """Encode a KRAK payload as uncompressed blocks; the file is padded to 16."""
+    return kraken.encode(content), 16
+
+
 LEVELS = {"DFLT": 9, "KRAK": 6}
-DECODERS: dict[str, Callable[[memoryview, int], bytes]] = {"DFLT": _inflate}
-ENCODERS: dict[str, Callable[[bytes, int], tuple[bytes, int]]] = {"DFLT": _deflate}
+DECODERS: dict[str, Callable[[memoryview, int, Progress | None], bytes]] = {"DFLT": _inflate, "KRAK": kraken.decode}
+ENCODERS: dict[str, Callable[[bytes, int], tuple[bytes, int]]] = {"DFLT": _deflate, "KRAK": _store}
