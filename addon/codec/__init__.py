@@ -3,6 +3,6 @@
 from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
-from .havok import Tagfile
+from .havok import Tagfile, read_cloth
 
-__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder", "Tagfile"]
+__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder", "Tagfile", "read_cloth"]
