@@ -39,6 +39,7 @@ from .operators import (
     ScaleNormal,
     SimpleMeshBoneDeform,
     Simulate,
+    SimulateConfig,
     Skin,
     VertexFrames,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "SimCloth",
     "SimpleMeshBoneDeform",
     "Simulate",
+    "SimulateConfig",
     "Skeleton",
     "Skin",
     "Sphere",
