@@ -1,8 +1,8 @@
 """Bend stiffness: four particles of two triangles, a and b the wings, c and d the shared edge.
 
 ``v = a wa + b wb + c wc + d wd`` is how far the edge stands off the wings; less the rest pose's share along the mean
-normal it is pulled to zero. Corners are kept in the order a, d, b, c and differences in five rows x, y, z, x, y, so that
-both cross products are three calls.
+normal it is pulled to zero. Corners are kept in the order a, d, b, c and differences in five rows x, y, z, x, y, so
+that both cross products are three calls.
 """
 
 from __future__ import annotations
@@ -64,13 +64,9 @@ class BendStiffness:
         ]).astype(np.float32)  # fmt: skip
         pulls = inverse_mass[indices] * (stiffness * weights)
         touched = np.where(inverse_mass[indices] > 0, indices, -1)
+        tables = indices, weights, pulls
         self.levels = [
-            _level(
-                *(table[list(ORDER)][:, rows] for table in (indices, weights, pulls)),
-                curvature[rows],
-                limit[rows],
-                width,
-            )
+            _level(tuple(table[list(ORDER)][:, rows] for table in tables), curvature[rows], limit[rows], width)
             for rows in dependency_levels(touched.T)
         ]
 
@@ -127,7 +123,9 @@ def _subtract_rest(level: _Level, roots: Roots) -> None:
     np.multiply(level.off, level.calm, level.off)
 
 
-def _level(indices: Array, weights: Array, pulls: Array, curvature: Array, limit: Array, width: int) -> _Level:
+def _level(tables: tuple[Array, ...], curvature: Array, limit: Array, width: int) -> _Level:
+    """Return a level; ``tables`` are (4, n) places, weights and pulls of the corners."""
+    indices, weights, pulls = tables
     count = indices.shape[1]
 
     def room(*shape: int) -> Array:
@@ -136,7 +134,10 @@ def _level(indices: Array, weights: Array, pulls: Array, curvature: Array, limit
     corners = np.zeros(12 * count, np.float32)
     return _Level(
         flat_index(indices, width),
-        *(np.ascontiguousarray(table, np.float32) for table in (weights, pulls, curvature, limit)),
+        np.ascontiguousarray(weights, np.float32),
+        np.ascontiguousarray(pulls, np.float32),
+        np.ascontiguousarray(curvature, np.float32),
+        limit,
         corners,
         corners.reshape(3, 4, count),
         room(3),

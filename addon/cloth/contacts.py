@@ -163,8 +163,9 @@ def _capsule(shape: Capsule, place: Array, points: Array, roots: Roots) -> Hit:
 
 def _tapered(shape: TaperedCapsule, place: Array, points: Array, roots: Roots) -> Hit:
     small, big = world_point(place, shape.small), world_point(place, shape.big)
-    axis, length, sine, cosine, tangent, base = cone(small, big, shape.small_radius, shape.big_radius, roots)
-    gap = points - (small - base * axis)
+    cone = Cone.between((small, big), (shape.small_radius, shape.big_radius), roots)
+    axis = cone.axis
+    gap = points - (small - cone.base * axis)
     along = dot(gap, axis)
     beside = cross(np.broadcast_to(axis, gap.shape), cross(gap, np.broadcast_to(axis, gap.shape)))
     square = dot(beside, beside) + EPSILON
@@ -172,18 +173,16 @@ def _tapered(shape: TaperedCapsule, place: Array, points: Array, roots: Roots) -
     roots.refined(square, inverse)
     beside = beside * inverse
     height = square * inverse
-    first = base - tangent * height
-    last = length + first
-    normal = cosine * beside - sine * axis
+    first = cone.base - cone.tangent * height
+    last = cone.length + first
+    normal: Array = cone.cosine * beside - cone.sine * axis
     square = dot(normal, normal)
     roots.rough(square, inverse)
     normal = normal * inverse
-    distance = (height - tangent * along) * cosine
-    surface = points - normal * distance
-    for center, radius, ends in (
-        (small, shape.small_radius, along < first),
-        (big, shape.big_radius, last < along),
-    ):
+    distance: Array = (height - cone.tangent * along) * cone.cosine
+    surface: Array = points - normal * distance
+    spheres = (small, shape.small_radius, along < first), (big, shape.big_radius, last < along)
+    for center, radius, ends in spheres:
         own_distance, own_normal, own_surface = _sphere(center, radius, points, roots, ZERO)
         distance = np.where(ends, own_distance, distance)
         normal = np.where(ends, own_normal, normal)
@@ -191,29 +190,38 @@ def _tapered(shape: TaperedCapsule, place: Array, points: Array, roots: Roots) -
     return distance, normal, surface
 
 
-def cone(
-    small: Array, big: Array, small_radius: np.float32, big_radius: np.float32, roots: Roots
-) -> tuple[Array, Array, Array, Array, Array, Array]:
-    """Return what follows from a tapered capsule's ends: axis, length, sine, cosine, tangent, apex distance.
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """What follows from a tapered capsule's ends, of n capsules: (3, n) axis, (n,) the rest.
 
-    Args:
-        small, big: (3, n) centres.
-        small_radius, big_radius: the first is the smaller.
-        roots: how lengths are inverted.
+    Attributes:
+        axis: unit vector from the small to the big end.
+        length: between the centres.
+        sine, cosine, tangent: of the half angle.
+        base: distance of the small centre from the apex.
     """
-    along = big - small
-    square = dot(along, along)
-    inverse = np.empty_like(square)
-    roots.refined(square, inverse)
-    axis = along * inverse
-    length = square * inverse + EPSILON
-    wider = big_radius - small_radius
-    sine = wider / length
-    height = ((length * length - wider * wider) * big_radius) / (wider * length)
-    squared = (big_radius * height) * sine
-    tangent = np.sqrt(squared) / height
-    cosine = height / np.sqrt(squared + height * height)
-    return axis, length, sine, cosine, tangent, small_radius / sine
+
+    axis: Array
+    length: Array
+    sine: Array
+    cosine: Array
+    tangent: Array
+    base: Array
+
+    @classmethod
+    def between(cls, ends: tuple[Array, Array], radii: tuple[np.float32, np.float32], roots: Roots) -> Cone:
+        """Return the cone of two centres (3, n) and their radii, the smaller first."""
+        along = ends[1] - ends[0]
+        square = dot(along, along)
+        inverse = np.empty_like(square)
+        roots.refined(square, inverse)
+        length = square * inverse + EPSILON
+        wider = radii[1] - radii[0]
+        sine = wider / length
+        height = ((length * length - wider * wider) * radii[1]) / (wider * length)
+        squared = (radii[1] * height) * sine
+        cosine = height / np.sqrt(squared + height * height)
+        return cls(along * inverse, length, sine, cosine, np.sqrt(squared) / height, radii[0] / sine)
 
 
 def _plane(shape: Plane, place: Array, points: Array) -> Hit:

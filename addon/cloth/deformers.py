@@ -5,7 +5,7 @@ Sources are affine maps, (12, s) f4 with row 3 c + r component r of column c; bl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,7 @@ from .space import Spaces, Turn
 from .vectors import columns, compose, cross, dot
 
 THIRD = np.float32(0.333333343)
+Carry = Callable[[list[Array], Array, bool], Array]
 FEW_RUNS = 8
 """One-bone vertices of so few bones are carried bone by bone, without a matrix for each."""
 
@@ -69,7 +70,8 @@ class Blends:
 
         Args:
             sources: (12, s) maps.
-            flat, normals: flat stores that are written.
+            flat: flat store of positions, written.
+            normals: flat store of normals, written.
             tangents: flat store; None where none are wanted.
         """
         for group in self.objects:
@@ -143,7 +145,7 @@ def _runs(sources: Array) -> list[tuple[int, slice]]:
     return [(int(sources[start]), slice(start, end)) for start, end in zip(starts.tolist(), ends, strict=True)]
 
 
-def _write(carry, group: _Group, sources: Array, stores: tuple[Array, Array, Array | None]) -> None:  # noqa: ANN001
+def _write(carry: Carry, group: _Group, sources: Array, stores: tuple[Array, Array, Array | None]) -> None:
     results: list[list[Array]] = [[], [], []]
     wanted = [group.positions, group.normals, group.tangents if stores[2] is not None else None]
     pieces = group.runs or [(-1, slice(None))]
@@ -152,7 +154,7 @@ def _write(carry, group: _Group, sources: Array, stores: tuple[Array, Array, Arr
         own = [None if values is None else values[..., rows] for values in wanted]
         for place, values in enumerate(own):
             if values is not None:
-                results[place].append(carry(maps, values, point=place == 0))
+                results[place].append(carry(maps, values, place == 0))
     for store, made in zip(stores, results, strict=True):
         if made and store is not None:
             store[group.vertices] = (made[0] if len(made) == 1 else np.concatenate(made, 1)).reshape(-1)
@@ -173,7 +175,7 @@ def _maps(group: _Group, sources: Array, source: int) -> list[Array]:
     return [total.reshape(4, 3, -1)]
 
 
-def _in_object_space(maps: list[Array], values: Array, *, point: bool) -> Array:
+def _in_object_space(maps: list[Array], values: Array, point: bool) -> Array:  # noqa: FBT001
     """``((c0 x + c3) + c1 y) + c2 z``, for directions without c3."""
     (c0, c1, c2, c3) = maps[0]
     result: Array = c0 * values[0]
@@ -184,7 +186,7 @@ def _in_object_space(maps: list[Array], values: Array, *, point: bool) -> Array:
     return result
 
 
-def _in_bone_space(maps: list[Array], values: Array, *, point: bool) -> Array:
+def _in_bone_space(maps: list[Array], values: Array, point: bool) -> Array:  # noqa: FBT001
     """Sum over the influences of ``((c1 y + c0 x) + c2 z) + c3 w``, w the stored weight; directions without c3."""
     total = None
     for influence, (c0, c1, c2, c3) in enumerate(maps):
@@ -198,7 +200,7 @@ def _in_bone_space(maps: list[Array], values: Array, *, point: bool) -> Array:
 
 
 def triangle_frames(points: tuple[Array, Array, Array]) -> Array:
-    """Return the frames (4, 3, t) of triangles, corners (3, t): two corners and their cross product, from the centre."""
+    """Return the frames (4, 3, t) of triangles: two corners and their cross product, seen from the centre."""
     p0, p1, p2 = points
     center = ((p0 + p1) + p2) * THIRD
     a, b = p0 - center, p1 - center

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..codec import FormatError
 from ..codec.binary import Array
 from ..codec.havok.cloth import BufferType, ClothData, ClothFile, Convert, SimCloth
@@ -103,27 +101,29 @@ def lay_out(file: ClothFile) -> Layout:
     particles, end = end, 2 * end
     buffers = []
     for number, data in enumerate(file.datas):
-        own = [place for place in sims if place.data == number]
-        places, end = _place_buffers(number, data, own, sims, particles, end)
+        own = [(sim, place) for sim, place in enumerate(sims) if place.data == number]
+        places, end = _place_buffers(data, own, number, particles, end)
         buffers.append(places)
     return Layout(tuple(sims), tuple(buffers), particles, end)
 
 
 def _place_buffers(
-    number: int, data: ClothData, own: list[SimPlace], sims: list[SimPlace], particles: int, end: int
+    data: ClothData, own: list[tuple[int, SimPlace]], number: int, particles: int, end: int
 ) -> tuple[tuple[BufferPlace, ...], int]:
+    """Return the places of a cloth data's buffers, and the column after the last; ``own`` are its cloths."""
     found: dict[int, BufferPlace] = {}
     order = {BufferType.CURRENT: 0, BufferType.PREVIOUS: 0}
     for index, buffer in enumerate(data.buffers):
         if buffer.type in order:
-            place = own[order[BufferType(buffer.type)]] if order[BufferType(buffer.type)] < len(own) else None
-            order[BufferType(buffer.type)] += 1
+            kind = BufferType(buffer.type)
+            sim, place = own[order[kind]] if order[kind] < len(own) else (-1, None)
+            order[kind] += 1
             if place is None or len(place.record) != buffer.vertex_count:
                 raise FormatError(f"no simulated cloth of {data.name} is that of buffer {index}, {buffer.name}")
-            shift = particles if buffer.type == BufferType.PREVIOUS else 0
+            shift = particles if kind is BufferType.PREVIOUS else 0
             found[index] = BufferPlace(
                 number, index, place.start + shift, buffer.vertex_count, display=False, has_normals=True,
-                triangles=place.record.triangles, sim=sims.index(place) if not shift else -1,
+                triangles=place.record.triangles, sim=-1 if shift else sim,
             )  # fmt: skip
         elif buffer.type != BufferType.SHADOW:
             display = buffer.type in {BufferType.DISPLAY, BufferType.STATIC_DISPLAY}
@@ -143,17 +143,10 @@ def _place_buffers(
 
 def _shadows(data: ClothData) -> dict[int, int]:
     """Return what each shadow buffer stands in for: the states and the conversions say so."""
-    shadows: dict[int, int] = {}
-    for state in data.states:
-        for buffer, shadow in zip(state.buffers.tolist(), state.shadows.tolist(), strict=True):
-            if data.buffers[shadow].type == BufferType.SHADOW:
-                shadows[shadow] = buffer
-    for operator in data.operators:
-        if isinstance(operator, Convert) and data.buffers[operator.shadow].type == BufferType.SHADOW:
-            shadows[operator.shadow] = operator.user
-    return shadows
-
-
-def columns_of(place: BufferPlace, vertices: Array) -> Array:
-    """Return the columns of vertices of a buffer."""
-    return np.asarray(vertices, np.intp) + place.start
+    pairs = [
+        (shadow, buffer)
+        for state in data.states
+        for buffer, shadow in zip(state.buffers.tolist(), state.shadows.tolist(), strict=True)
+    ]
+    pairs += [(one.shadow, one.user) for one in data.operators if isinstance(one, Convert)]
+    return {shadow: user for shadow, user in pairs if data.buffers[shadow].type == BufferType.SHADOW}

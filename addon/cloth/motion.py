@@ -26,7 +26,8 @@ def drive(current: Array, goal: Array, dt: np.float32, rsqrt: Inverse) -> tuple[
     """Return the velocities that bring collidables to their bones.
 
     Args:
-        current, goal: (4, 3, k) maps.
+        current: (4, 3, k) maps, where they are.
+        goal: (4, 3, k) where their bones want them.
         dt: seconds of the whole step.
         rsqrt: a refined one.
 

@@ -102,7 +102,7 @@ class Planner:
             bones: Any = None
             if isinstance(operator, records.Skin):
                 bones = np.array([current.get(bone, bone) for bone in operator.bones.tolist()], np.intp)
-            elif KINDS[type(operator)] == "bones":
+            elif isinstance(operator, records.SimpleMeshBoneDeform | records.MeshBoneDeform):
                 bones = self.driven[data, index]
                 for place, bone in enumerate(driven_bones(operator).tolist()):
                     current[bone] = self.bone_count + bones + place

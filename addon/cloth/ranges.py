@@ -147,7 +147,10 @@ def _range_groups(key: tuple[Any, ...], parts: list[RangePart], width: int, prev
             flat_index(particles[rows], width),
             flat_index(particles[rows] + previous, width),
             flat_index(vertices[rows], width),
-            *(np.ascontiguousarray(table[rows], np.float32) for table in (most, above, below, stiffness)),
+            np.ascontiguousarray(most[rows], np.float32),
+            np.ascontiguousarray(above[rows], np.float32),
+            np.ascontiguousarray(below[rows], np.float32),
+            stiffness[rows],
             cylinder=shape == RangeShape.CYLINDER,
             limited=limited,
             in_display=in_display,
@@ -164,6 +167,21 @@ class Blending(IntEnum):
     ANIMATED = 1
     TO_ANIMATION = 2
     TO_SIMULATION = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Blends:
+    """Transitions under way.
+
+    Attributes:
+        blending: (sims,) `Blending`.
+        times: (sims,) f4 seconds since each began.
+        starts: (particles,) f4, from each cloth's first on how far each entry stood from the animation.
+    """
+
+    blending: Array
+    times: Array
+    starts: Array
 
 
 class Transitions:
@@ -184,21 +202,17 @@ class Transitions:
             for part in parts
         ]
 
-    def solve(
-        self, flat: Array, root: Array | None, blending: Array, times: Array, starts: Array, rsqrt: Inverse
-    ) -> None:
+    def solve(self, flat: Array, root: Array | None, blends: Blends, rsqrt: Inverse) -> None:
         """Solve the sets of the cloths that blend.
 
         Args:
             flat: the store's positions.
             root: map (4, 3, 1) of the display's space to the world, None for none.
-            blending: (sims,) `Blending`.
-            times: (sims,) f4 seconds since the blend began.
-            starts: (particles,) f4, from each cloth's first on how far each entry stood from the animation.
+            blends: how far the blends are.
             rsqrt: the kernel takes a refined one.
         """
         for part, (particles, vertices, previous) in zip(self.parts, self.places, strict=True):
-            state = Blending(int(blending[part.sim]))
+            state = Blending(int(blends.blending[part.sim]))
             if state is Blending.SIMULATED:
                 continue
             point, goal = (flat.take(places).reshape(3, -1) for places in (particles, vertices))
@@ -208,8 +222,8 @@ class Transitions:
             square = dot(gap, gap)
             inverse = np.empty_like(square)
             rsqrt(square, inverse)
-            start = starts[part.start : part.start + len(square)]
-            bound, snap, free = _bounds(part.record, state, times[part.sim], square * inverse, start)
+            start = blends.starts[part.start : part.start + len(square)]
+            bound, snap, free = _bounds(part.record, state, blends.times[part.sim], square * inverse, start)
             ratio = (bound - square * inverse) * inverse
             moved = point + ratio * gap
             pulled = (square * inverse > bound) & ~free & ~snap

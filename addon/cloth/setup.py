@@ -170,7 +170,8 @@ def _bodies(layout: Layout, bones: Sequence[str], extra: Sequence[ExtraCollidabl
 
 def _driven(file: records.ClothFile, bones: Sequence[str]) -> tuple[dict[tuple[int, int], int], tuple[str, ...]]:
     """Return where each bone deformer's bones start among all driven ones, and the names of all."""
-    starts, names = {}, []
+    starts: dict[tuple[int, int], int] = {}
+    names: list[str] = []
     for number, data in enumerate(file.datas):
         for index, operator in enumerate(data.operators):
             if isinstance(operator, records.SimpleMeshBoneDeform | records.MeshBoneDeform):

@@ -21,7 +21,7 @@ from .layout import Layout, SimPlace
 from .links import Part, flat_index
 from .motion import advance, drive
 from .normals import NormalPart, Normals
-from .ranges import LocalRanges, RangePart, Transitions
+from .ranges import Blends, LocalRanges, RangePart, Transitions
 from .schedule import merge
 from .state import State, Work
 from .vectors import compose
@@ -213,11 +213,7 @@ class Program:
             if name in work.settings.disabled:
                 continue
             if name == COLLISION:
-                if work.settings.collisions:
-                    for one in kernel:
-                        row = slice(one.collidable, one.collidable + 1)
-                        moving = Moving(state.places[:, :, row], state.linear[:, row], state.angular[:, row], step)
-                        collide(one, moving, flat, roots)
+                _collide_all(kernel, work, step)
             elif isinstance(kernel, links.Links):
                 kernel.solve(flat, roots.rough)
             elif isinstance(kernel, BendStiffness):
@@ -227,7 +223,15 @@ class Program:
             elif isinstance(kernel, Volumes):
                 kernel.solve(flat, state.eigenvectors, roots.refined)
             elif state.blending.any():
-                kernel.solve(flat, root, state.blending, state.times, state.starts, roots.refined)
+                kernel.solve(flat, root, Blends(state.blending, state.times, state.starts), roots.refined)
+
+
+def _collide_all(all_candidates: Sequence[Candidates], work: Work, step: np.float32) -> None:
+    state = work.state
+    for one in all_candidates if work.settings.collisions else ():
+        row = slice(one.collidable, one.collidable + 1)
+        moving = Moving(state.places[:, :, row], state.linear[:, row], state.angular[:, row], step)
+        collide(one, moving, work.flat, work.roots)
 
 
 KERNELS: dict[str, Any] = {
