@@ -11,6 +11,7 @@ Matrices are (..., 4, 4) for column vectors, ``p' = M @ [p, 1]``. Bones are the 
 name; there is no clock, no randomness and no state outside of `State`.
 """
 
+from .binding import Binding, MeshKey, bind_displays
 from .ranges import Blending
 from .results import (
     collidables,
@@ -27,9 +28,11 @@ from .state import Pose, State
 from .step import begin_blend, new_state, reset, step
 
 __all__ = [
+    "Binding",
     "Blending",
     "DisplayBuffer",
     "ExtraCollidable",
+    "MeshKey",
     "Pose",
     "RootChoice",
     "Settings",
@@ -37,6 +40,7 @@ __all__ = [
     "State",
     "StateChoice",
     "begin_blend",
+    "bind_displays",
     "build_setup",
     "collidables",
     "display_normals",

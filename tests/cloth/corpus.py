@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from addon.cloth import Pose, reference_pose
+from addon.cloth import MeshKey, Pose, bind_displays, build_setup, reference_pose
 from addon.codec import Tagfile, read_cloth
 from addon.codec.flver import Flver
 from addon.codec.havok.cloth import ClothFile
@@ -33,7 +33,7 @@ SWING = 0.03
 """Radians by which every bone swings about each of its axes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """A cloth and the model of its binder."""
 
@@ -73,3 +73,34 @@ def swinging(cloth: ClothFile, seconds: float, swing: float = SWING) -> Pose:
     local = np.where((parents < 0)[:, None, None], world, np.linalg.inv(world[parents]) @ world)
     turns = affine.compose(np.zeros((len(angles), 3)), affine.euler_xzy(angles), np.ones((len(angles), 3)))
     return Pose(affine.world_matrices(local @ turns, parents).astype(np.float32))
+
+
+def bound_meshes(sample: Sample) -> tuple[list[int], Flver]:
+    """Return the FLVER mesh of each display buffer, and the model."""
+    flver = sample.flver()
+    setup = build_setup(sample.cloth)
+    binding = bind_displays(setup.displays, mesh_keys(flver))
+    assert not binding.warnings
+    return list(binding.meshes), flver
+
+
+def mesh_keys(flver: Flver) -> list[MeshKey]:
+    return [
+        MeshKey(
+            flver.node_names[mesh.node] if 0 <= mesh.node < len(flver.node_names) else "",
+            mesh.vertex_count,
+            len(flver.triangles(index, 0)) if mesh.face_sets else 0,
+        )
+        for index, mesh in enumerate(flver.meshes)
+    ]
+
+
+@cache
+def drawn_triangles(sample: Sample) -> dict[tuple[int, int], np.ndarray]:
+    """Return the triangles of the drawn meshes, by cloth data and buffer."""
+    meshes, flver = bound_meshes(sample)
+    displays = build_setup(sample.cloth).displays
+    return {
+        (display.place.data, display.place.buffer): flver.triangles(mesh, 0)
+        for display, mesh in zip(displays, meshes, strict=True)
+    }

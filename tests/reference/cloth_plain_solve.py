@@ -220,7 +220,7 @@ def query_of(shape, m, roots):
     d = sub(big, small)
     s = dot(d, d)
     inverse = roots.refined(s)
-    axis, length = mul(d, inverse), s * inverse + EPS
+    axis, length = mul(d, inverse), s * inverse
     wider = wide - r
     sine = wider / length
     height = ((length * length - wider * wider) * wide) / (wider * length)
