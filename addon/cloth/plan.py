@@ -76,7 +76,7 @@ class Planner:
 
         Args:
             lists: operator indices of each cloth data.
-            fill: skin what no operator writes of display buffers.
+            fill: skin what operators read of display buffers before they write it.
         """
         jobs = [self._jobs(data, operators) for data, operators in enumerate(lists)]
         fills = [self._fill(data, operators) if fill else [] for data, operators in enumerate(lists)]
@@ -110,17 +110,29 @@ class Planner:
         return jobs
 
     def _fill(self, data: int, operators: Sequence[int]) -> list[Job]:
-        """Return skins for the vertices of display buffers that no operator of a list writes."""
+        """Return skins for the vertices of display buffers that hold the posed mesh when something reads them.
+
+        Those are the vertices that no operator writes before the mesh's frames are made.
+        """
         own = self.file.datas[data]
+        listed = [own.operators[index] for index in operators]
         state = next((state for state in own.states if state.name == "_Skin"), None)
         jobs = []
         for skin in [own.operators[index] for index in (state.operators.tolist() if state else [])]:
             if isinstance(skin, records.Skin):
                 place = self.layout.buffers[data][skin.output]
-                written = self.written(data, [own.operators[index] for index in operators], place)
-                if place.display and not written.all() and written.any():
-                    jobs.append(Job(data, skin, skin.bones.astype(np.intp), ~written))
+                before = listed[: self._first_frames(data, listed, place)]
+                posed = ~self.written(data, before, place)
+                if place.display and posed.any() and self.written(data, listed, place).any():
+                    jobs.append(Job(data, skin, skin.bones.astype(np.intp), posed))
         return jobs
+
+    def _first_frames(self, data: int, listed: Sequence[records.Operator], place: BufferPlace) -> int:
+        """Return where in a list a buffer's frames are made first, the list's length where they are not."""
+        for row, operator in enumerate(listed):
+            if isinstance(operator, records.VertexFrames) and self.layout.buffers[data][operator.buffer] is place:
+                return row
+        return len(listed)
 
     def written(self, data: int, operators: Sequence[records.Operator], place: BufferPlace) -> Array:
         """Return which vertices of a buffer operators write, (n,) bool."""

@@ -143,6 +143,9 @@ class Cloth:
         for operator in operators:
             if isinstance(operator, records.Simulate):
                 self._prepare(self.sims[operator.sim], (ONE / F(operator.configs[0].substeps)) * dt)
+        if shown:
+            # the mesh as the game hands it over, posed
+            self.run(self.operators("_Skin"), bones, dt)
         self.run(operators, bones, dt)
 
     def run(self, operators, bones, dt):
