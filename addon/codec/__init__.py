@@ -3,6 +3,12 @@
 from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
-from .havok import Tagfile, read_cloth
+from .flver import Flver
+from .havok import Tagfile
+from .havok.cloth import read_cloth
+from .havok.collision import read_collision
+from .source import open_source
 
-__all__ = ["Binder", "Dcx", "FormatError", "SplitBinder", "Tagfile", "read_cloth"]
+__all__ = [
+    "Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source", "read_cloth", "read_collision",
+]  # fmt: skip

@@ -11,9 +11,10 @@ from functools import cached_property
 from pathlib import Path
 
 from .binary import Buffer
-from .binder import COMPRESSED, Binder, Entry
+from .binder import COMPRESSED, Binder, Entry, SplitBinder
 from .dcx import Dcx, is_dcx
 from .errors import FormatError
+from .havok import peek
 
 
 class Kind(StrEnum):
@@ -22,11 +23,17 @@ class Kind(StrEnum):
     FLVER = "flver"
     TPF = "tpf"
     CLM2 = "clm2"
-    TAGFILE = "tagfile"
+    COLLISION = "collision"
+    RAGDOLL = "ragdoll"
+    CLOTH = "cloth"
+    ANIMATION = "animation"
     COMPENDIUM = "compendium"
     PACKFILE = "packfile"
     BINDER = "binder"
+    SPLIT_HEADER = "split binder header"
+    SPLIT_DATA = "split binder data"
     OTHER = "other"
+    UNREADABLE = "unreadable"  # damaged, or wrapped by a codec that is not supported
 
 
 class Game(StrEnum):
@@ -50,6 +57,7 @@ class Member:
         id: the binder's number for it, -1 where there is none.
         file: what to call it in messages.
         stored: its bytes as stored, perhaps wrapped.
+        library: where to look for the compendium it may need.
     """
 
     name: str
@@ -57,6 +65,7 @@ class Member:
     id: int
     file: str
     stored: Buffer = field(repr=False)
+    library: Compendiums | None = field(default=None, repr=False)
 
     def data(self) -> Buffer:
         """Return the member's bytes, unwrapped at the first call.
@@ -70,19 +79,73 @@ class Member:
     def _content(self) -> Buffer:
         return unwrap(self.stored, self.file)
 
-    @cached_property
+    @property
     def kind(self) -> Kind:
-        """What the member holds; a member that cannot be unwrapped is `Kind.OTHER`."""
+        """What the member holds."""
+        return self._told[0]
+
+    @property
+    def fault(self) -> str:
+        """Why the member cannot be read; empty where it can."""
+        return self._told[1]
+
+    @cached_property
+    def _told(self) -> tuple[Kind, str]:
         try:
-            return kind_of(self.data())
-        except FormatError:
-            return Kind.OTHER
+            return kind_of(self.data(), self.file), ""
+        except FormatError as error:
+            return Kind.UNREADABLE, str(error)
+
+    @cached_property
+    def compendium(self) -> bytes | None:
+        """The compendium that holds the types of a tagfile without its own, None where none is needed or found.
+
+        It is looked for in the source, then among the files beside it.
+        """
+        wanted = None if self.fault else peek.wanted_compendium(self.data())
+        return self.library.find(wanted) if wanted is not None and self.library is not None else None
 
     @property
     def game(self) -> Game:
         """Which game the stored path is from."""
         parts = self.path.lower().replace("\\", "/").split("/")
         return _PROJECTS.get(parts[1], Game.UNKNOWN) if parts[0] == "n:" and len(parts) > 1 else Game.UNKNOWN
+
+
+@dataclass
+class Compendiums:
+    """The compendiums that the members of a source may use.
+
+    Attributes:
+        members: those of the source.
+        path: the source; files beside it whose name tells that they are compendiums are looked at too.
+        chosen: a file to look at first.
+    """
+
+    members: list[Member]
+    path: Path
+    chosen: Path | None = None
+
+    def find(self, wanted: bytes) -> bytes | None:
+        """Return the compendium that answers to an id, None where there is none."""
+        return next((data for ids, data in self._all if wanted in ids), None)
+
+    @cached_property
+    def _all(self) -> list[tuple[tuple[bytes, ...], bytes]]:
+        chosen = [] if self.chosen is None else [self.chosen]
+        beside = sorted(path for path in self.path.parent.iterdir() if ".compendium" in path.name.lower())
+        found = [bytes(member.data()) for member in self.members if member.kind == Kind.COMPENDIUM]
+        found[:0] = [bytes(unwrap(path.read_bytes(), path.name)) for path in chosen]
+        found += [data for path in beside if (data := _readable(path)) is not None]
+        return [(peek.answered_ids(data), data) for data in found]
+
+
+def _readable(path: Path) -> bytes | None:
+    """Return an unwrapped file that nobody named; None where it cannot be read."""
+    try:
+        return bytes(unwrap(path.read_bytes(), path.name))
+    except (FormatError, OSError):
+        return None
 
 
 @dataclass
@@ -102,16 +165,26 @@ class Source:
         return [member for member in self.members if member.kind == kind]
 
 
-def open_source(path: str | Path) -> Source:
-    """Open a file: loose, wrapped, or a binder.
+def open_source(path: str | Path, compendium: str | Path | None = None) -> Source:
+    """Open a file: loose, wrapped, a binder, or either half of a split binder.
+
+    Args:
+        path: the file.
+        compendium: a compendium to prefer to those in the source and beside it.
 
     Raises:
-        FormatError: a wrapper or binder that is damaged or not supported.
+        FormatError: a wrapper or binder that is damaged or not supported, or half a split binder whose other half is
+            not beside it.
         OSError: the file cannot be read.
     """
     path = Path(path)
     member = Member(path.name, str(path), -1, path.name, path.read_bytes())
-    return Source(path, list(_expand(member)))
+    half = _marked(member.stored)
+    members = _split_members(member, path, half) if half in _HALVES else _expand(member)
+    library = Compendiums(members, path, None if compendium is None else Path(compendium))
+    for each in members:
+        each.library = library
+    return Source(path, members)
 
 
 def unwrap(data: Buffer, file: str = "") -> Buffer:
@@ -119,8 +192,20 @@ def unwrap(data: Buffer, file: str = "") -> Buffer:
     return Dcx.read(data, file).content if is_dcx(data) else data
 
 
-def kind_of(data: Buffer) -> Kind:
-    """Tell what unwrapped bytes are, by how they begin."""
+def kind_of(data: Buffer, file: str = "") -> Kind:
+    """Tell what unwrapped bytes are, by how they begin; what a tagfile is, by what its root holds.
+
+    Raises:
+        FormatError: a tagfile that is too damaged to tell.
+    """
+    if bytes(data[4:8]) != b"TAG0":
+        return _marked(data)
+    held = peek.root_classes(data, file)
+    return next((kind for name, kind in _CONTENTS if name in held), Kind.OTHER)
+
+
+def _marked(data: Buffer) -> Kind:
+    """Tell what bytes are by how they begin; `Kind.OTHER` where that does not tell."""
     head = bytes(data[:16])
     for start, magic, kind in _MAGICS:
         if head[start : start + len(magic)] == magic:
@@ -131,22 +216,58 @@ def kind_of(data: Buffer) -> Kind:
 _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"FLVER\0", Kind.FLVER),
     (0, b"BND4", Kind.BINDER),
+    (0, b"BHF4", Kind.SPLIT_HEADER),
+    (0, b"BDF4", Kind.SPLIT_DATA),
     (0, b"TPF\0", Kind.TPF),
     (0, b"CLM2", Kind.CLM2),
-    (4, b"TAG0", Kind.TAGFILE),
     (4, b"TCM0", Kind.COMPENDIUM),
     (0, b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10", Kind.PACKFILE),
+)
+
+# what a tagfile is by the classes its root holds; the first that fits counts
+_CONTENTS = (
+    ("hclClothContainer", Kind.CLOTH),
+    ("hknpRagdollData", Kind.RAGDOLL),
+    ("hknpPhysicsSceneData", Kind.COLLISION),
+    ("hkaAnimationContainer", Kind.ANIMATION),
 )
 
 
 def _expand(member: Member) -> list[Member]:
     """Return the members of a binder, those of binders inside it too; anything else as it is."""
-    if is_dcx(member.stored) or kind_of(member.stored) == Kind.BINDER:
+    if is_dcx(member.stored) or _marked(member.stored) == Kind.BINDER:
         data = member.data()
-        if kind_of(data) == Kind.BINDER:
-            entries = Binder.read(data, member.file).entries
-            return [inner for entry in entries for inner in _expand_entry(entry, member.file)]
+        if _marked(data) == Kind.BINDER:
+            return _expand_entries(Binder.read(data, member.file).entries, member.file)
     return [member]
+
+
+# how each half of a split binder is told from the other in its name
+_HALVES = {Kind.SPLIT_HEADER: ("bhd", "bdt"), Kind.SPLIT_DATA: ("bdt", "bhd")}
+
+
+def _split_members(member: Member, path: Path, kind: Kind) -> list[Member]:
+    """Return the members of a split binder from one of its halves."""
+    other = _other_half(path, *_HALVES[kind])
+    halves = (member.data(), other.read_bytes())
+    header, data = halves if kind == Kind.SPLIT_HEADER else halves[::-1]
+    names = (path.name, other.name) if kind == Kind.SPLIT_HEADER else (other.name, path.name)
+    return _expand_entries(SplitBinder.read(header, data, *names).entries, names[0])
+
+
+def _other_half(path: Path, own: str, wanted: str) -> Path:
+    """Find the other half beside a file, whatever its case."""
+    stem, found, rest = path.name.lower().rpartition(own)
+    name = stem + wanted + rest
+    if found:
+        for sibling in path.parent.iterdir():
+            if sibling.name.lower() == name:
+                return sibling
+    raise FormatError(f"half of a split binder: {name or 'the other half'} is not beside it", path.name)
+
+
+def _expand_entries(entries: list[Entry], binder: str) -> list[Member]:
+    return [member for entry in entries for member in _expand_entry(entry, binder)]
 
 
 def _expand_entry(entry: Entry, binder: str) -> list[Member]:

@@ -23,10 +23,11 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
         """Draw the panel."""
         layout = self.layout
         layout.operator("import_scene.ossuary_flver", text="FLVER Model", icon="ARMATURE_DATA")
+        layout.operator("import_scene.ossuary_collision", text="Havok Collision", icon="MESH_ICOSPHERE")
         lines = report.kept(context)
         if lines:
             column = layout.column(align=True)
-            for part in lines[0].split("; "):
+            for part in lines[0].replace(": ", "; ", 1).split("; "):
                 column.label(text=part)
             layout.operator("wm.ossuary_report", text="Details", icon="TEXT")
 

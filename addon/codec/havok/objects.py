@@ -42,6 +42,10 @@ class View:
         count = f"{self.values.shape} x " if self.values.ndim else ""
         return f"<{count}{self.layout.name} at {self.trail}>"
 
+    def __bool__(self) -> bool:
+        """Return True for a record, and for an array that is not empty."""
+        return not self.values.ndim or len(self.values) > 0
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -77,20 +81,20 @@ class View:
         Args:
             name: of a member that is not a record.
             value: numbers; for a string str or None; for a pointer a `View` of an object, or None; for an array its
-                elements: numbers, records as a structured array, a list of objects or strings. References may be given
-                as item indices too.
+                elements: numbers, records as a structured array, a list of objects, strings or arrays. References may
+                be given as item indices too.
         """
         layout = self._member(name).layout
         if layout.kind in REFERENCES and not self.values.ndim and not layout.shape:
-            index = _Store(self, layout, name).put(value)
-            place = self.values[name]
-            (place["item"] if place.dtype.names else place)[...] = index
+            slot = self.values[name]
+            slot = slot["item"] if slot.dtype.names else slot
+            slot[...] = _Store(self, name).put(layout, value, int(slot))
         elif layout.kind is Kind.HALF:
             self.values[name] = half_from_float(value)
         elif layout.kind in NUMBERS or layout.kind in REFERENCES:
             self.values[name] = value
         else:
-            self.fail(f"member {name!r} is a {layout.kind.value}: set what it holds", name)
+            self.fail(f"{self._title(name)} holds {layout.kind.value}, whose members are set one by one", name)
 
     def numbers(self, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...] = ()) -> Array:
         """Return a member of numbers, in place or behind an array.
@@ -106,6 +110,7 @@ class View:
         """
         layout = self._member(name).layout
         if layout.kind is Kind.ARRAY:
+            self._need_single(name)
             layout = self.tag.layouts[layout.target]
         held = {Kind.HALF: np.dtype("f4"), Kind.BOOL: np.dtype("?")}.get(layout.kind, layout.dtype)
         if layout.kind not in NUMBERS or held != np.dtype(dtype) or layout.shape != shape:
@@ -117,6 +122,7 @@ class View:
     def text(self, name: str) -> str | None:
         """Return a string member, None where it is null."""
         self._need(name, Kind.TEXT)
+        self._need_single(name)
         text: str | None = self[name]
         return text
 
@@ -130,6 +136,7 @@ class View:
     def maybe(self, name: str) -> View | None:
         """Return a record member, or the object behind a pointer, None where it is null."""
         self._need(name, Kind.RECORD, Kind.POINTER)
+        self._need_single(name)
         found = self[name]
         if found is not None and not isinstance(found, View):
             self.fail(f"{self._title(name)} does not lead to an object", name)
@@ -138,6 +145,7 @@ class View:
     def many(self, name: str) -> View:
         """Return the records of an array member."""
         self._need(name, Kind.ARRAY)
+        self._need_single(name)
         found = self[name]
         if not isinstance(found, View):
             self.fail(f"{self._title(name)} is not an array of records", name)
@@ -174,10 +182,17 @@ class View:
             self.fail(f"class {self.layout.name} of SDK {self.tag.sdk} has no member {name!r}", name)
         return member
 
+    def _need_single(self, name: str) -> None:
+        member = self._member(name)
+        if member.layout.kind in REFERENCES and (self.values.ndim or member.layout.shape):
+            self.fail(f"{self._title(name)} is a reference of many records, to be followed by links", name)
+        if member.layout.kind in REFERENCES and not member.stored:
+            self.fail(f"{self._title(name)} is not stored", name)
+
     def _need(self, name: str, *kinds: Kind) -> None:
         kind = self._member(name).layout.kind
         if kind not in kinds:
-            self.fail(f"{self._title(name)} is a {kind.value}, {' or '.join(k.value for k in kinds)} is needed", name)
+            self.fail(f"{self._title(name)} holds {kind.value}, {' or '.join(k.value for k in kinds)} is needed", name)
 
 
 class Links:
@@ -241,46 +256,37 @@ class Links:
 
 
 class _Store:
-    """Puts a value behind a reference and returns the item index to store."""
+    """Puts values behind the references of a member."""
 
-    def __init__(self, view: View, layout: Layout, name: str) -> None:
-        self.view, self.layout, self.name = view, layout, name
-        stored = view.values[name]
-        self.index = int(stored["item"] if stored.dtype.names else stored)
+    def __init__(self, view: View, name: str) -> None:
+        self.view, self.tag, self.name = view, view.tag, name
 
-    def put(self, value: Any) -> int:
-        if self.layout.kind is Kind.POINTER:
+    def put(self, layout: Layout, value: Any, index: int) -> int:
+        """Return the item index to store for a value; ``index`` is the item that is there, 0 for none."""
+        if value is None or isinstance(value, int | np.integer):
+            return int(value or 0)
+        if layout.kind is Kind.POINTER:
             return self._object(value)
-        if self.layout.kind is Kind.TEXT:
-            return self._text(value, self.index)
-        if not len(value):
-            return 0
-        tag = self.view.tag
-        element = tag.layouts[self.layout.target]
-        if element.kind is Kind.TEXT:
-            value = [self._text(one, 0) for one in value]
-        elif element.kind is Kind.POINTER:
-            value = [self._object(one) for one in value]
+        if layout.kind is Kind.TEXT:
+            index = index or self.tag.add(self.tag.types.find(CHAR), ARRAY)
+            item_at(self.tag, index, self.view.trail).text = value
+            return index
+        return self._array(layout, value, index) if len(value) else 0
+
+    def _array(self, layout: Layout, value: Any, index: int) -> int:
+        element = self.tag.layouts[layout.target]
+        if element.kind in REFERENCES:
+            value = [self.put(element, one, 0) for one in value]
         elif element.kind is Kind.HALF:
             value = half_from_float(value)
-        index = self.index or tag.add(self.layout.target, ARRAY)
-        item_at(tag, index, self.view.trail).values = np.asarray(value)
+        index = index or self.tag.add(layout.target, ARRAY)
+        item_at(self.tag, index, self.view.trail).values = np.asarray(value)
         return index
 
     def _object(self, value: Any) -> int:
-        if not isinstance(value, View):
-            return int(value or 0)
-        if value.tag is not self.view.tag or not value.item or value.values.ndim:
+        if not isinstance(value, View) or value.tag is not self.tag or not value.item or value.values.ndim:
             self.view.fail("only a whole object of the same file can be pointed to", self.name)
         return value.item
-
-    def _text(self, value: Any, index: int) -> int:
-        if value is None or not isinstance(value, str):
-            return int(value or 0)
-        tag = self.view.tag
-        index = index or tag.add(tag.types.find(CHAR), ARRAY)
-        item_at(tag, index, self.view.trail).text = value
-        return index
 
 
 def expose(tag: Tagfile, layout: Layout, values: Array, trail: str, item: int = 0) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..binary import Array, Reader
 from ..errors import FormatError
-from .items import CHAR, Item
+from .items import ARRAY, CHAR, OBJECT, Item
 from .layout import Kind, Layout, Layouts
 from .sections import Section
 
@@ -112,6 +112,7 @@ def check_targets(references: References, items: Sequence[Item], offsets: Array,
     if len(bad):
         what = f"the reference leads past the last of {len(items)} objects"
         raise FormatError(what, trail=slot_trail(references, int(bad[0]), items, offsets))
+    _check_flags(references, items, offsets, layouts)
     kinds = np.array([item.layout.index for item in items], np.int64)[references.target]
     _, first = np.unique(references.type * len(layouts.table) + kinds, return_index=True)
     for row in first.tolist():
@@ -119,6 +120,21 @@ def check_targets(references: References, items: Sequence[Item], offsets: Array,
         if not _holds(layouts, slot, item):
             what = f"a slot of {layouts.table.title(slot.index)} leads to {len(item)} x {item.layout.name}"
             raise FormatError(what, trail=slot_trail(references, row, items, offsets))
+
+
+def _check_flags(references: References, items: Sequence[Item], offsets: Array, layouts: Layouts) -> None:
+    """Check that pointers lead to single objects, and arrays and strings to elements."""
+    declared, which = np.unique(references.type, return_inverse=True)
+    pointer = np.array([layouts[kind].kind is Kind.POINTER for kind in declared.tolist()], bool)[which]
+    single = np.array([item.flags == OBJECT and len(item) == 1 for item in items])[references.target]
+    several = np.array([item.flags == ARRAY for item in items])[references.target]
+    bad = np.flatnonzero(np.where(pointer, ~single, ~several))
+    if len(bad):
+        row = int(bad[0])
+        slot, item = layouts[int(references.type[row])], items[references.target[row]]
+        what = f"a slot of {layouts.table.title(slot.index)} leads to {len(item)} x {item.layout.name}"
+        what += f" with the flags {item.flags:#x}"
+        raise FormatError(what, trail=slot_trail(references, row, items, offsets))
 
 
 def _holds(layouts: Layouts, slot: Layout, item: Item) -> bool:

@@ -107,7 +107,9 @@ class Tagfile:
             else:
                 made = cls._read_tagfile(reader, children, compendium)
         except FormatError as error:
-            raise error if error.file else error.inside(file) from error
+            if error.file == file:
+                raise
+            raise error.inside(file) from error
         made.trailing, made.file = trailing, file
         return made
 
@@ -147,7 +149,7 @@ class Tagfile:
         order, kinds, patched = read_patches(reader, part, len(self.types))
         _compare(reader, references, (kinds, patched), self.items, offsets)
         rule = rule_arrangement(self.items, references, self.layouts)
-        hashes = rule.hashes if self.reference is not None else tuple(kind for kind, _ in self.types.hashes)
+        hashes = tuple(kind for kind, _ in self.types.hashes) if self._has_hashes else rule.hashes
         stored = Arrangement(tuple(range(len(self.items))), tuple(places), tuple(order), hashes)
         self.arrangement = None if stored == rule else stored
 
@@ -157,6 +159,11 @@ class Tagfile:
         return self.layouts.table
 
     @property
+    def _has_hashes(self) -> bool:
+        """True where the file itself lists the hashes of its classes."""
+        return self.reference is None and "THSH" in self.types.sections
+
+    @property
     def root(self) -> View:
         """The root object, a ``hkRootLevelContainer``.
 
@@ -164,7 +171,7 @@ class Tagfile:
             FormatError: there is none.
         """
         found = self.item(1) if len(self.items) > 1 else None
-        if not isinstance(found, View):
+        if not isinstance(found, View) or found.values.ndim:
             raise FormatError("the file holds no root object", self.file)
         return found
 
@@ -223,7 +230,7 @@ class Tagfile:
         yield section("SDKV", self.sdk.encode("latin-1"))
         yield section("DATA", data.tobytes())
         if self.reference is None:
-            yield write_types(self.types, self._hashes(order.hashes))
+            yield write_types(self.types, self._hashes(order.hashes) if self._has_hashes else ())
         else:
             yield section("TCRF", self.reference.tobytes())
         table = item_records([self.items[index] for index in order.items], offsets[list(order.items)])

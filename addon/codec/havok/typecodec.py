@@ -5,25 +5,25 @@ TPTR       8 zero bytes a type, room for run-time pointers
 TSTR       NUL-terminated names of types and template parameters, in the order of first use by the bodies
 TNA1       packed: count with the null type; per type: name, parameter count, then (name, value) each
 FSTR       NUL-terminated names of members, in the order of first use by the bodies
-TBDY       packed: bodies, see `BODY`
+TBDY       packed: bodies, see `BODY`; their order is that of `types.bodies_met`
 THSH       packed count, then (packed type index, u32 hash) each
 TPAD       empty
 ========== =================================================================================================
 
-The order of the string pools was found on real files; a file with another one keeps it in `TypeTable.type_names` or
-`TypeTable.member_names`.
+The orders of bodies and strings were found on real files; a file with others keeps them in `TypeTable.body_order`,
+`TypeTable.type_names` and `TypeTable.member_names`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from ..binary import Array, Reader, decode_text, encode_text
 from .packed import PackedError, pack, unpack, unpack_one
 from .sections import Section, read_children, section, take
-from .types import Interface, Member, Parameter, Type, TypeTable
+from .types import Interface, Member, Parameter, Type, TypeTable, bodies_met
 
 # bit of the option word, what it announces: the optional values of a body in their order
 BODY = (
@@ -39,6 +39,8 @@ BODY = (
 OPTIONS = sum(bit for bit, _ in BODY)
 TABLES = ("TPTR", "TSTR", "TNA1", "FSTR", "TBDY", "THSH", "TPAD")
 NAMES = "utf-8"
+
+T = TypeVar("T")
 
 
 class _Values:
@@ -103,15 +105,16 @@ def read_types(reader: Reader, part: Section) -> TypeTable:
         named = _read_names(_Values(reader, take(reader, children, "TNA1")), type_pool)
         bodies = _read_bodies(_Values(reader, take(reader, children, "TBDY")), named, member_pool)
         types = tuple(bodies.get(index, kind) for index, kind in enumerate(named))
-        body_order = tuple(bodies)
+        stored = tuple(bodies)
+        hashes = _read_hashes(reader, children["THSH"], len(types)) if "THSH" in children else ()
         return TypeTable(
             types,
-            body_order,
-            _read_hashes(reader, children["THSH"], len(types)) if "THSH" in children else (),
+            hashes,
             tuple(child.name for child in children.values()),
+            _unless(stored, bodies_met(types, [kind for kind, _ in hashes])),
             _read_pointers(reader, children, len(types)),
-            _unless(type_pool, _type_names(types, body_order)),
-            _unless(member_pool, _member_names(types, body_order)),
+            _unless(type_pool, _type_names(types, stored)),
+            _unless(member_pool, _member_names(types, stored)),
             children["TPAD"].size if "TPAD" in children else 0,
             reader.file,
         )
@@ -124,8 +127,8 @@ def write_types(table: TypeTable, hashes: Iterable[tuple[int, int]]) -> bytes:
         table: the classes.
         hashes: what THSH lists, (type index, hash) in its order.
     """
-    type_pool = _pool(table.type_names, _type_names(table.types, table.body_order))
-    member_pool = _pool(table.member_names, _member_names(table.types, table.body_order))
+    type_pool = _pool(table.type_names, _type_names(table.types, table.bodies))
+    member_pool = _pool(table.member_names, _member_names(table.types, table.bodies))
     pairs = list(hashes)
     payloads = {
         "TPTR": bytes(8 * len(table)) if table.pointers is None else table.pointers.tobytes(),
@@ -244,8 +247,9 @@ def _member_names(types: tuple[Type, ...], body_order: tuple[int, ...]) -> tuple
     return tuple(dict.fromkeys(member.name for index in body_order for member in types[index].members or ()))
 
 
-def _unless(pool: tuple[str, ...], rule: tuple[str, ...]) -> tuple[str, ...] | None:
-    return None if pool == rule else pool
+def _unless(stored: tuple[T, ...], rule: tuple[T, ...]) -> tuple[T, ...] | None:
+    """Return an order where it is not the rule's."""
+    return None if stored == rule else stored
 
 
 def _pool(stored: tuple[str, ...] | None, used: tuple[str, ...]) -> tuple[str, ...]:
@@ -264,7 +268,7 @@ def _name_values(table: TypeTable, pool: tuple[str, ...]) -> Iterator[int]:
 
 def _body_values(table: TypeTable, pool: tuple[str, ...]) -> Iterator[int]:
     place = {name: index for index, name in enumerate(pool)}
-    for index in table.body_order:
+    for index in table.bodies:
         kind = table.types[index]
         yield from (index, kind.parent)
         parts = (

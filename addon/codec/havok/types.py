@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NoReturn
@@ -99,9 +101,9 @@ class TypeTable:
 
     Attributes:
         types: (n,) entries; 0 is the null type.
-        body_order: type indices in the order their bodies stand, which is the order in which the writer met them.
         hashes: (type index, hash of the class) in stored order. A hash is fixed for a class of one SDK.
         sections: names of the tables in stored order and spelling.
+        body_order: type indices in the order their bodies stand, where it is not that of `bodies_met`.
         pointers: (n,) u64 run-time pointers, where they are not zero as they should be in a file.
         type_names, member_names: the string pools, where they are not in the order of first use by the bodies.
         padding: bytes of the padding table.
@@ -109,9 +111,9 @@ class TypeTable:
     """
 
     types: tuple[Type, ...]
-    body_order: tuple[int, ...]
     hashes: tuple[tuple[int, int], ...]
     sections: tuple[str, ...]
+    body_order: tuple[int, ...] | None = None
     pointers: Array | None = None
     type_names: tuple[str, ...] | None = None
     member_names: tuple[str, ...] | None = None
@@ -138,6 +140,12 @@ class TypeTable:
         return tuple(line)
 
     @cached_property
+    def bodies(self) -> tuple[int, ...]:
+        """The types that have a body, in the order the bodies stand."""
+        rule = bodies_met(self.types, [kind for kind, _ in self.hashes])
+        return rule if self.body_order is None else tuple(dict.fromkeys((*self.body_order, *rule)))
+
+    @cached_property
     def hash_of(self) -> dict[int, int]:
         """The hashes by type index."""
         return dict(self.hashes)
@@ -161,3 +169,29 @@ class TypeTable:
     def fail(self, index: int, what: str) -> NoReturn:
         """Raise `FormatError` about an entry of the table."""
         raise FormatError(what, self.file, None, f"types[{index}].{self.types[index].name}")
+
+
+def bodies_met(types: Sequence[Type], roots: Iterable[int]) -> tuple[int, ...]:
+    """Return the types with a body in the order in which the games' writer writes the bodies.
+
+    The writer goes breadth-first from each root in turn, through the parent, the template arguments and the members of
+    a class. Those it gives numbers as it meets them, and the subtype (after the arguments) with them, which it does not
+    follow. The roots are the types of the objects and references, in the order in which THSH lists them. Found on real
+    files: the type tables of both games follow it to the last body and number.
+
+    Args:
+        types: the table.
+        roots: type indices.
+    """
+    met: dict[int, None] = {}
+    for root in (*roots, *range(1, len(types))):
+        fresh = deque([root])
+        while fresh:
+            index = fresh.popleft()
+            if index and index not in met:
+                met[index] = None
+                kind = types[index]
+                fresh.append(kind.parent)
+                fresh.extend(parameter.value for parameter in kind.parameters if parameter.is_type)
+                fresh.extend(member.type for member in kind.members or ())
+    return tuple(index for index in met if types[index].has_body)

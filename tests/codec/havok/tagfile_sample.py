@@ -47,13 +47,13 @@ NAMES = {
     "Base": ("hkReferencedObject", {}, "", RECORD, "", 24, 8, (("refCount", 18, "u16", 0x25),)),
     "u16": ("hkUint16", {}, "", U16, "", 2, 2, None),
     "Thing": (
-        "Thing", {}, "Base", RECORD, "", 160, 16,
+        "Thing", {}, "Base", RECORD, "", 192, 16,
         (
             ("position", 32, "Vector", 0x20), ("count", 48, "int", 0x20), ("active", 52, "bool", 0x20),
             ("weight", 54, "half", 0x20), ("label", 56, "String", 0x20), ("points", 64, "Vectors", 0x20),
             ("names", 80, "Strings", 0x20), ("next", 96, "ThingPtr", 0x20), ("children", 104, "Things", 0x20),
             ("mask", 120, "BitField", 0x20), ("links", 144, "Shorts", 0x20), ("handle", 148, "Handle", 0x20),
-            ("cache", 152, "ThingPtr", 0x21),
+            ("cache", 152, "ThingPtr", 0x21), ("lists", 160, "Lists", 0x20), ("halves", 176, "Halves", 0x20),
         ),
     ),
     "Vector": ("hkVector4", {}, "Vector4f", None, "", None, None, None),
@@ -72,6 +72,8 @@ NAMES = {
     "Words": ("hkArray", {"tT": "u32"}, "", ARRAY_OF, "u32", 16, 8, None),
     "u32": ("hkUint32", {}, "", U32, "", 4, 4, None),
     "Shorts": ("hkRelArray", {"tT": "u16"}, "", ARRAY_OF, "u16", 4, 2, None),
+    "Lists": ("hkArray", {"tT": "Words"}, "", ARRAY_OF, "Words", 16, 8, None),
+    "Halves": ("hkArray", {"tT": "half"}, "", ARRAY_OF, "half", 16, 8, None),
     "Handle": (
         "hkHandle", {"tTYPE": "u32", "vINVALID": 0xFFFFFFFF}, "", RECORD, "", 4, 4, (("value", 0, "u32", 0x22),),
     ),
@@ -91,7 +93,7 @@ def make_types(sections: tuple[str, ...] = TABLES) -> TypeTable:
     types[INDEX["Thing"]] = replace(thing, version=3, flags=0x10, interfaces=(Interface(INDEX["Base"], 0),))
     types.append(Type("Opaque", has_body=False))
     hashes = tuple((index, 0x1000 + index) for index in range(1, len(types)))
-    return TypeTable(tuple(types), tuple(INDEX.values()), hashes, sections)
+    return TypeTable(tuple(types), hashes, sections)
 
 
 def change(table: TypeTable, key: str, **values) -> TypeTable:
@@ -119,11 +121,12 @@ def make(table: TypeTable | None = None) -> Tagfile:
     variants["name"], variants["className"] = "A thing", "Thing"
     thing, other = tag.item(first), tag.item(second)
     thing["position"], thing["count"], thing["active"], thing["weight"] = [1, 2, 3, 0], -7, 1, 1.5
-    thing["label"], thing["points"] = "first", np.arange(12, dtype="f4").reshape(3, 4)
+    thing["label"], thing["points"] = "first!", np.arange(12, dtype="f4").reshape(3, 4)
     thing["next"], thing["children"] = other, [other, thing, None]
     thing["links"], thing["handle"] = np.array([4, 5, 6], "u2"), 9
     thing.one("mask")["words"], thing.one("mask")["numBits"] = np.array([0x80000005, 1], "u4"), 33
-    thing["names"] = [None, "n"]
+    thing["names"], thing["lists"] = [None, "n"], [np.array([7, 8, 9], "u4"), [], [10]]
+    thing["halves"] = [0.5, -2]
     return tag
 
 

@@ -97,15 +97,19 @@ def test_items_that_are_not_there():
     refused(patched(item(1), "<I", 0x10000000), "type 0 is not")
     refused(patched(item(1), "<I", 0x10000000 | len(INDEX) + 1), "which has no size")
     refused(patched(item(5) + 4, "<I", 0xFFFFFFF0), "do not fit")
+    with pytest.raises(FormatError, match="no root object"):
+        _ = Tagfile.read(patched(item(1) + 3, "B", 0x20)).root
     refused(patched(item(0), "<I", 1), "first record is not null")
     assert refused(patched(item(6) + 4, "<I", 0), "lies over another").trail == "items[6]"
 
 
 def test_references_that_lead_nowhere():
-    error = refused(patched(slot(3, "points"), "<Q", 14), "past the last of 14 objects")
+    error = refused(patched(slot(3, "points"), "<Q", 18), "past the last of 18 objects")
     assert error.trail == "items[3].Thing[0].points"
     refused(patched(slot(3, "points"), "<q", -1), "past the last")
     refused(patched(slot(3, "links"), "<I", 0xFFFFFFFF), "past the last")
+    refused(patched(item(6) + 3, "B", 0x10), "leads to 3 x hkVector4 with the flags 0x10")
+    refused(patched(item(8) + 3, "B", 0x20), "leads to 1 x Thing with the flags 0x20")
     refused(patched(slot(3, "points"), "<Q", 9), "leads to 3 x T*")
     refused(patched(slot(3, "label"), "<Q", 6), "leads to 3 x hkVector4")
     refused(patched(slot(3, "next"), "<Q", 1), "leads to 1 x hkRootLevelContainer")

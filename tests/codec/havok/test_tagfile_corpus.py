@@ -23,6 +23,8 @@ def test_rewritten_bit_for_bit(corpus: Find, source: str):
         assert (tag.arrangement is not None) == (source == TOOL_MADE), one.name
         if source != TOOL_MADE:
             assert not [item for item in tag.items if item.lead or item.alignment], one.name
+        own = (tag.types.body_order, tag.types.type_names, tag.types.member_names, tag.types.pointers)
+        assert (own != (None, None, None, None)) == (source == TOOL_MADE), one.name
         assert (tag.sdk == "20160200") == (source.startswith("sekiro") and not tag.ids)
 
 

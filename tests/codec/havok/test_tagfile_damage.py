@@ -61,14 +61,14 @@ def try_variants(one: Sample) -> int:
     for number in range(VARIANTS):
         data = bytearray(one.data)
         dice.choice(DAMAGE)(data, dice)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             tag = Tagfile.read(bytes(data), one.compendium, one.name)
             walk(tag)
             tag.write()
         except FormatError as error:
             errors.append(error)
-        assert time.perf_counter() - start < SECONDS, f"{one.name}, variant {number}"
+        assert time.process_time() - start < SECONDS, f"{one.name}, variant {number}"
     assert not [str(error) for error in errors if one.name not in error.file]
     return len(errors)
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from addon.codec import FormatError, Tagfile
 from addon.codec.havok import Links, View
@@ -14,6 +16,9 @@ from addon.codec.havok.layout import Layouts
 from addon.codec.havok.objects import half_from_float, half_to_float
 from addon.codec.havok.order import Arrangement
 from tests.codec.havok.tagfile_sample import EMPTY_ROOT, ID, INDEX, compendium, make
+from tests.reference import tagfile_plain
+
+LETTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 
 
 def first_thing(tag: Tagfile) -> View:
@@ -42,10 +47,60 @@ def test_items_stand_by_the_rule():
     names = [item.layout.name for item in tag.items[1:]]
     assert names == [
         "hkRootLevelContainer", "hkRootLevelContainer::NamedVariant", "Thing", "char", "char", "hkVector4",
-        "hkStringPtr", "Thing", "T*", "hkUint32", "hkUint16", "char", "char",
+        "hkStringPtr", "Thing", "T*", "hkUint32", "hkUint16", "hkArray", "hkHalf16", "char", "char", "hkUint32",
+        "hkUint32",
     ]  # fmt: skip
     assert tag.arrangement is None
-    assert [len(item) for item in tag.items] == [0, 1, 1, 1, 8, 6, 3, 2, 1, 3, 2, 3, 6, 2]
+    assert [len(item) for item in tag.items] == [0, 1, 1, 1, 8, 6, 3, 2, 1, 3, 2, 3, 3, 2, 7, 2, 3, 1]
+    # the first thing at 64, then its arrays at multiples of 16 and its strings at multiples of 2, then the second thing
+    places = [item.offset for item in tagfile_plain.read(make().write())]
+    assert places == [0, 0, 16, 64, 40, 48, 256, 304, 480, 320, 352, 368, 384, 432, 436, 444, 448, 464]
+
+
+def test_strings_of_an_array_are_numbered_slot_by_slot():
+    tag = make()
+    tag.root["namedVariants"] = np.repeat(tag.root.many("namedVariants").values, 2)
+    variants = tag.root.many("namedVariants")
+    variants.values["name"], variants.values["className"] = 0, 0
+    for place, (name, kind) in enumerate((("a", "c"), ("b", "d"))):
+        variants.at(place)["name"], variants.at(place)["className"] = name, kind
+    again = Tagfile.read(tag.write())
+    assert [item.text for item in again.items if item.layout.name == "char"][:4] == ["a", "b", "c", "d"]
+    assert again.root.many("namedVariants").links("className").texts() == ["c", "d"]
+
+
+def test_patches_and_hashes_go_by_the_rule():
+    data = make().write()
+    patches = dict(tagfile_plain.read_patches(data))
+    assert list(patches) == sorted(patches)
+    assert patches[INDEX["String"]] == [16, 24, 64 + 56, 304 + 8]
+    assert patches[INDEX["ThingPtr"]] == [64 + 96, 320, 328]
+    assert patches[INDEX["Shorts"]] == [64 + 144]
+    assert patches[INDEX["Words"]] == [64 + 120, 384, 384 + 32]
+    met = ["Root", "Variants", "Variant", "RefVariant", "String", "char", "Thing", "Vectors", "Strings", "ThingPtr"]
+    met += ["Things", "Words", "Shorts", "Lists", "Halves", "Vector", "u32", "u16", "half"]
+    assert [kind for kind, _ in Tagfile.read(data).types.hashes] == [INDEX[key] for key in met]
+
+
+@given(
+    points=st.integers(0, 40),
+    names=st.lists(st.none() | st.text(LETTERS, max_size=9), max_size=6),
+    links=st.lists(st.integers(0, 0xFFFF), max_size=9),
+    label=st.none() | st.text(LETTERS, max_size=30),
+)
+def test_any_lengths_come_back(points: int, names: list[str | None], links: list[int], label: str | None):
+    tag = make()
+    thing = first_thing(tag)
+    thing["points"] = wanted = np.arange(points * 4, dtype="f4").reshape(-1, 4)
+    thing["names"], thing["links"], thing["label"] = names, np.array(links, "u2"), label
+    data = tag.write()
+    again = Tagfile.read(data)
+    thing = first_thing(again)
+    assert np.array_equal(thing.numbers("points", "f4", (4,)), wanted)
+    assert thing.links("names").texts() == names
+    assert thing.numbers("links", "u2").tolist() == links
+    assert thing.text("label") == label
+    assert again.write() == data
 
 
 def test_members_by_name():
@@ -55,10 +110,14 @@ def test_members_by_name():
     assert thing.numbers("position", "f4", (4,)).tolist() == [1, 2, 3, 0]
     assert (thing["count"], thing["active"], thing["weight"], thing["handle"]) == (-7, True, 1.5, 9)
     assert thing.numbers("points", "f4", (4,)).tolist() == np.arange(12).reshape(3, 4).tolist()
-    assert (thing.text("label"), thing.links("names").texts()) == ("first", [None, "n"])
+    assert (thing.text("label"), thing.links("names").texts()) == ("first!", [None, "n"])
     assert thing.numbers("links", "u2").tolist() == [4, 5, 6]
     assert np.flatnonzero(thing.one("mask").bits()).tolist() == [0, 2, 31, 32]
     assert thing["cache"] is None
+    assert [list(one) for one in thing.links("lists")] == [[7, 8, 9], [], [10]]
+    assert thing.links("lists").joined()[0].tolist() == [7, 8, 9, 10]
+    assert thing.links("lists").joined()[1].tolist() == [0, 3, 3, 4]
+    assert thing.numbers("halves", "f4").tolist() == [0.5, -2]
     other = thing.one("next")
     assert (other.text("label"), len(other.numbers("points", "f4", (4,)))) == (None, 0)
     assert other.maybe("next") is None
@@ -128,7 +187,7 @@ def test_an_order_of_its_own_is_kept():
     assert tag.arrangement is not None
     assert tag.write() == data
     thing = first_thing(tag)
-    assert thing.text("label") == "first"
+    assert thing.text("label") == "first!"
     thing["label"], thing["next"] = None, None
     thing.one("mask")["words"] = np.arange(9, dtype="u4")
     other = tag.item(thing.links("children").indices[0])
@@ -159,16 +218,19 @@ def test_wrong_use_of_a_class_is_told_with_class_member_and_sdk():
         ),
         (lambda: thing.numbers("position", "f4"), r"'position' .* holds float32\[4\], float32 is needed"),
         (lambda: thing.numbers("label", "f4"), "'label' .* holds text, float32 is needed"),
-        (lambda: thing.text("count"), "'count' .* is a number, text is needed"),
-        (lambda: thing.one("points"), "'points' .* is a array, record or pointer is needed"),
+        (lambda: thing.text("count"), "'count' .* holds number, text is needed"),
+        (lambda: thing.one("points"), "'points' .* holds array, record or pointer is needed"),
         (lambda: thing.many("points"), "'points' .* is not an array of records"),
         (lambda: thing.links("points"), "'points' .* is not an array of references"),
         (lambda: thing.one("next").one("next"), "'next' .* is null"),
+        (lambda: thing.maybe("cache"), "'cache' .* is not stored"),
+        (lambda: thing.tag.root.many("namedVariants").text("name"), "'name' .* by links"),
+        (lambda: thing.tag.root.many("namedVariants").one("variant"), "'variant' .* by links"),
     )
     for use, message in cases:
         with pytest.raises(FormatError, match=message) as caught:
             use()
-        assert caught.value.trail.startswith("items[1].namedVariants[0].variant")
+        assert caught.value.trail.startswith("items[1].namedVariants")
 
 
 def test_wrong_values_are_refused():
@@ -178,7 +240,7 @@ def test_wrong_values_are_refused():
         thing["next"] = first_thing(other)
     with pytest.raises(FormatError, match="of the same file"):
         thing["next"] = thing.one("mask")
-    with pytest.raises(FormatError, match="set what it holds"):
+    with pytest.raises(FormatError, match="whose members are set one by one"):
         thing["mask"] = 3
     with pytest.raises(FormatError, match="shape"):
         thing["points"] = np.zeros(4, "f4")

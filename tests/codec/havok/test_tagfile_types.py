@@ -10,7 +10,7 @@ import pytest
 from addon.codec import FormatError, Tagfile
 from addon.codec.havok.layout import Kind, Layouts
 from addon.codec.havok.typecodec import write_types
-from addon.codec.havok.types import Member, Type, TypeTable
+from addon.codec.havok.types import Member, Parameter, Type, TypeTable, bodies_met
 from tests.codec.havok.tagfile_corpus import COUNTS, Find, samples
 from tests.codec.havok.tagfile_sample import EMPTY_ROOT, INDEX, OLD_TABLES, change, compendium, make, make_types, move
 
@@ -142,8 +142,33 @@ def test_a_table_that_lies(table: TypeTable):
     assert caught.value.trail
 
 
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        ("a class that is its own parent", "its own ancestor"),
+        ("a class inside itself", "contains itself"),
+        ("an array of itself", "contains itself"),
+        ("a member over another", "member 'count' lies over member 'position'"),
+        ("a member outside", "member 'count' ends at byte 162 of a class of|lies over"),
+        ("an array of another class", "a slot of hkArray<hkVector4> leads to 3 x hkVector4"),
+        ("a huge class", "a class of 1099511627776 bytes"),
+    ],
+)
+def test_lies_are_named(lie: str, message: str):
+    with pytest.raises(FormatError, match=message):
+        Tagfile.read(with_types(LIES[lie]))
+
+
 def test_the_sample_with_its_own_table_is_read():
     assert with_types(make_types()) == make().write()
+
+
+def test_a_file_without_hashes():
+    data = make(replace(make_types(), sections=("TSTR", "TNA1", "FSTR", "TBDY"), hashes=())).write()
+    assert b"THSH" not in data
+    tag = Tagfile.read(data)
+    assert tag.arrangement is None
+    assert tag.write() == data
 
 
 def test_classes_nested_too_deep():
@@ -162,8 +187,9 @@ def test_classes_nested_too_deep():
 def test_a_lie_in_a_compendium_is_found_by_who_uses_it():
     bad = compendium(change(make_types(), "Root", size=4))
     assert Tagfile.read(bad).write() == bad
-    with pytest.raises(FormatError, match="ends at byte 16 of a class of 4"):
-        Tagfile.read(EMPTY_ROOT, bad)
+    with pytest.raises(FormatError, match="ends at byte 16 of a class of 4") as caught:
+        Tagfile.read(EMPTY_ROOT, bad, "map.hkx")
+    assert caught.value.file == "map.hkx > compendium"
 
 
 @pytest.mark.parametrize(
@@ -175,3 +201,19 @@ def test_a_section_that_is_missing_or_stands_twice(old: bytes, new: bytes):
     with pytest.raises(FormatError, match=r"missing|twice|unknown") as caught:
         Tagfile.read(data.replace(old, new))
     assert caught.value.trail == "TYPE"
+
+
+def test_bodies_go_breadth_first_but_not_through_the_subtype():
+    types = (
+        Type("", has_body=False),
+        Type("Root", members=(Member("a", 0x20, 0, 2), Member("b", 0x20, 8, 6))),
+        Type("RefVariant", parent=5, subtype=3, members=(Member("ptr", 0x20, 0, 4),)),
+        Type("Object", members=(Member("back", 0x20, 0, 1),)),
+        Type("T*", (Parameter("tT", 3), Parameter("vN", 6)), subtype=3),
+        Type("Parent"),
+        Type("Opaque", has_body=False),
+        Type("char"),
+    )
+    assert bodies_met(types, [1, 7]) == (1, 2, 5, 4, 3, 7)
+    assert bodies_met(types, [7, 4]) == (7, 4, 3, 1, 2, 5)
+    assert bodies_met(types, []) == (1, 2, 5, 4, 3, 7)

@@ -1,0 +1,26 @@
+"""What tests of the scene can ask for: the functions under test, and a model imported by them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scene import tiny
+from tests.scene.shown import load
+
+
+@pytest.fixture
+def scene_api(scene):
+    """Return `addon.scene`, with an empty scene in Blender."""
+    import addon.scene
+
+    return addon.scene
+
+
+@pytest.fixture
+def tiny_file(tmp_path):
+    return tiny.write(tmp_path / "tiny.partsbnd.dcx", tiny.model())
+
+
+@pytest.fixture
+def imported(scene_api, tiny_file):
+    return load(scene_api, tiny_file)
