@@ -26,7 +26,7 @@ class ExtraCollidable:
 
     Attributes:
         record: of a loose ``_collidable.hkx``; its own transform places it relative to the bone.
-        bone: name of the bone that carries it.
+        bone: name of the bone that carries it; where the cloth's skeleton lacks it, the setup asks for it too.
         offset: (4, 4) f4 between the bone and the collidable's transform.
     """
 
@@ -57,7 +57,8 @@ class Setup:
     Attributes:
         file: what it was made from.
         layout: where everything stands.
-        bones: names whose matrices a `Pose` gives, in that order.
+        bones: names whose matrices a `Pose` gives, in that order: those of the file's skeleton, then those that only
+            added collidables hang from.
         read: (b,) bool bones that some cloth reads; the others' matrices do not matter.
         driven: names of the bones that cloth drives, in the order of `State.driven`.
         displays: the drawn meshes.
@@ -96,10 +97,11 @@ def build_setup(
         states: names of states to run in place of the first simulated one, by the names of the cloth datas.
 
     Raises:
-        FormatError: buffers that belong to nothing, operators on triangles that are not known, unknown names.
+        FormatError: buffers that belong to nothing, operators on triangles that are not known, unknown states.
     """
     layout = lay_out(file)
     bones = file.skeleton.bones if file.skeleton is not None else ()
+    bones = tuple(dict.fromkeys((*bones, *(one.bone for one in extra)))) if extra else bones
     bodies = Bodies(tuple(_bodies(layout, bones, extra)))
     driven, driven_names = _driven(file, bones)
     chosen = [_chosen(data, (states or {}).get(data.name)) for data in file.datas]
@@ -161,8 +163,6 @@ def _bodies(layout: Layout, bones: Sequence[str], extra: Sequence[ExtraCollidabl
             offset = own.offsets[index] if own.transform_set >= 0 else IDENTITY
             found.append(Body(record, number, bone, offset, min(index, LAST_BIT)))
         for one in extra:
-            if one.bone not in bones:
-                raise FormatError(f"the cloth's skeleton has no bone {one.bone}")
             offset = (one.offset.astype(np.float64) @ one.record.transform).astype(np.float32)
             found.append(Body(one.record, number, bones.index(one.bone), offset, None))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..codec.binary import Array
@@ -16,6 +18,8 @@ from .vectors import columns
 
 ONE = np.float32(1)
 DEFAULT = Settings()
+QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
+"""Cloth of damaged files, and bones that are far away, overflow without a word, as in the games."""
 
 
 def new_state(setup: Setup) -> State:
@@ -59,15 +63,16 @@ def reset(setup: Setup, state: State, pose: Pose, before: Pose | None = None, se
     fresh = new_state(setup)
     for name in vars(fresh):
         getattr(state, name)[...] = getattr(fresh, name)
-    for name, at in (("before", before or pose), ("now", pose)):
-        work = _work(state, at, ONE, settings)
-        for stage in setup.plans[name].full:
-            stage.run(work)
-    work = _work(state, pose, ONE, settings)
-    for simulation in setup.plans[StateChoice.SIMULATE].simulations:
-        rows = simulation.body_columns
-        if len(rows):
-            state.places[:, :, rows] = simulation.goals(work.bones, state.places[:, :, rows])
+    with np.errstate(**QUIET):
+        for name, at in (("before", before or pose), ("now", pose)):
+            work = _work(state, at, ONE, settings)
+            for stage in setup.plans[name].full:
+                stage.run(work)
+        work = _work(state, pose, ONE, settings)
+        for simulation in setup.plans[StateChoice.SIMULATE].simulations:
+            rows = simulation.body_columns
+            if len(rows):
+                state.places[:, :, rows] = simulation.goals(work.bones, state.places[:, :, rows])
 
 
 def step(setup: Setup, state: State, pose: Pose, dt: float, settings: Settings = DEFAULT) -> None:
@@ -83,10 +88,10 @@ def step(setup: Setup, state: State, pose: Pose, dt: float, settings: Settings =
     """
     work = _work(state, pose, np.float32(dt), settings)
     plan = setup.plans[settings.state]
-    for simulation in plan.simulations:
-        simulation.prepare(state, work.dt, settings.substeps)
     state.times[state.blending >= Blending.TO_ANIMATION] += work.dt
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with np.errstate(**QUIET):
+        for simulation in plan.simulations:
+            simulation.prepare(state, work.dt, settings.substeps)
         if settings.display or plan.particles_read:
             _take_display(setup, plan, pose, work)
         for stage in plan.full if settings.display else plan.particles:

@@ -10,6 +10,7 @@ import pytest
 
 from addon.cloth import (
     Blending,
+    ExtraCollidable,
     Pose,
     Settings,
     StateChoice,
@@ -326,11 +327,22 @@ def test_what_is_left_out_is_said():
     )
 
 
-def test_unknown_bones_and_buffers_are_refused():
-    from addon.cloth import ExtraCollidable
+def test_added_collidables_may_hang_from_other_bones():
+    """A bone the cloth's skeleton lacks is asked for; every free particle meets the body, from its first step on."""
+    extra = [ExtraCollidable(body(CAPSULE), "Tail"), ExtraCollidable(body(CAPSULE), "Body")]
+    setup = build_setup(sheet(), extra=extra)
+    assert setup.bones == ("Root", "Body", "Tail")
+    assert setup.read.tolist() == [True, True, True]
+    state = new_state(setup)
+    still = Pose(np.tile(np.eye(4, dtype=F), (3, 1, 1)))
+    reset(setup, state, still)
+    for _ in range(20):
+        step(setup, state, still, DT)
+    assert np.abs(particles(setup, state, 0)[:, 2]).max() > 0.04
+    assert not np.abs(particles(setup, state, 0)[:8] - sheet()[0].sims[0].poses[0][:8]).any()
 
-    with pytest.raises(FormatError, match="no bone Tail"):
-        build_setup(sheet(), extra=[ExtraCollidable(body(CAPSULE), "Tail")])
+
+def test_buffers_of_no_cloth_are_refused():
     data = sheet()[0]
     wrong = replace(data, buffers=(data.buffers[0], replace(data.buffers[1], vertex_count=3), *data.buffers[2:]))
     with pytest.raises(FormatError, match="no simulated cloth"):
