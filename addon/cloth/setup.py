@@ -61,6 +61,7 @@ class Setup:
             added collidables hang from.
         read: (b,) bool bones that some cloth reads; the others' matrices do not matter.
         driven: names of the bones that cloth drives, in the order of `State.driven`.
+        driven_columns: (d,) their places in ``bones``.
         displays: the drawn meshes.
         bodies: the collidables.
         plans: by `StateChoice`; "before" and "now" fill previous and current positions.
@@ -73,6 +74,7 @@ class Setup:
     bones: tuple[str, ...]
     read: Array
     driven: tuple[str, ...]
+    driven_columns: Array
     displays: tuple[DisplayBuffer, ...]
     bodies: Bodies
     plans: Mapping[str, Plan]
@@ -116,6 +118,7 @@ def build_setup(
         bones,
         _read_bones(file, bones, bodies),
         driven_names,
+        np.array([bones.index(name) for name in driven_names], np.intp),
         tuple(_display(planner, place, lists[StateChoice.SIMULATE]) for place in layout.displays()),
         bodies,
         plans,

@@ -65,10 +65,10 @@ def reset(setup: Setup, state: State, pose: Pose, before: Pose | None = None, se
         getattr(state, name)[...] = getattr(fresh, name)
     with np.errstate(**QUIET):
         for name, at in (("before", before or pose), ("now", pose)):
-            work = _work(state, at, ONE, settings)
+            work = _work(setup, state, at, ONE, settings)
             for stage in setup.plans[name].full:
                 stage.run(work)
-        work = _work(state, pose, ONE, settings)
+        work = _work(setup, state, pose, ONE, settings)
         for simulation in setup.plans[StateChoice.SIMULATE].simulations:
             rows = simulation.body_columns
             if len(rows):
@@ -86,7 +86,7 @@ def step(setup: Setup, state: State, pose: Pose, dt: float, settings: Settings =
         dt: seconds.
         settings: of the user.
     """
-    work = _work(state, pose, np.float32(dt), settings)
+    work = _work(setup, state, pose, np.float32(dt), settings)
     plan = setup.plans[settings.state]
     state.times[state.blending >= Blending.TO_ANIMATION] += work.dt
     with np.errstate(**QUIET):
@@ -133,9 +133,10 @@ def _take_display(setup: Setup, plan: Plan, pose: Pose, work: Work) -> None:
         work.state.store[:, buffer.start : buffer.start + buffer.count] = np.asarray(positions, np.float32).T
 
 
-def _work(state: State, pose: Pose, dt: np.float32, settings: Settings) -> Work:
+def _work(setup: Setup, state: State, pose: Pose, dt: np.float32, settings: Settings) -> Work:
     """Return what a step works on, the transform set refilled from the animation."""
     animated = columns(pose.bones).reshape(12, -1)
+    state.driven[...] = animated[:, setup.driven_columns]
     bones = np.concatenate([animated, state.driven], axis=1)
     tangents: Array | None = state.tangents.reshape(-1) if settings.tangents else None
     return Work(

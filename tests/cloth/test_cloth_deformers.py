@@ -178,6 +178,19 @@ def test_later_skins_see_driven_bones_and_earlier_ones_the_animation():
     assert np.array_equal(waits, rest)
 
 
+def test_driven_bones_stand_where_the_animation_has_them_without_simulation():
+    setup = build_setup(with_driven_bone([0, 1, 2, 8]))
+    state = new_state(setup)
+    bones = np.tile(np.eye(4, dtype=F), (2, 1, 1))
+    bones[1, :3, 3] = [1, 2, 3]
+    reset(setup, state, Pose(bones))
+    assert np.array_equal(driven_bones(state)[0], bones[1])
+    step(setup, state, Pose(bones), 1 / 60)
+    assert not np.allclose(driven_bones(state)[0], bones[1], atol=1e-3)
+    step(setup, state, Pose(bones), 1 / 60, Settings(state=StateChoice.EMPTY))
+    assert np.array_equal(driven_bones(state)[0], bones[1])
+
+
 def test_sums_keep_the_order_of_the_triangles():
     ids = RANDOM.integers(0, 40, (300, 3))
     vectors = (RANDOM.normal(size=(3, 300)) * 10.0 ** RANDOM.integers(-4, 4, 300)).astype(F)
