@@ -105,7 +105,7 @@ def build_setup(
     bones = file.skeleton.bones if file.skeleton is not None else ()
     bones = tuple(dict.fromkeys((*bones, *(one.bone for one in extra)))) if extra else bones
     bodies = Bodies(tuple(_bodies(layout, bones, extra)))
-    driven, driven_names = _driven(file, bones)
+    driven, driven_columns = _driven(file)
     chosen = [_chosen(data, (states or {}).get(data.name)) for data in file.datas]
     configs = [_config(file.datas[place.data], place.sim) for place in layout.sims]
     planner = Planner(file, layout, bodies, len(bones), driven, dict(triangles or {}), configs)
@@ -117,8 +117,8 @@ def build_setup(
         layout,
         bones,
         _read_bones(file, bones, bodies),
-        driven_names,
-        np.array([bones.index(name) for name in driven_names], np.intp),
+        tuple(bones[bone] for bone in driven_columns.tolist()),
+        driven_columns,
         tuple(_display(planner, place, lists[StateChoice.SIMULATE]) for place in layout.displays()),
         bodies,
         plans,
@@ -171,16 +171,16 @@ def _bodies(layout: Layout, bones: Sequence[str], extra: Sequence[ExtraCollidabl
     return found
 
 
-def _driven(file: records.ClothFile, bones: Sequence[str]) -> tuple[dict[tuple[int, int], int], tuple[str, ...]]:
-    """Return where each bone deformer's bones start among all driven ones, and the names of all."""
+def _driven(file: records.ClothFile) -> tuple[dict[tuple[int, int], int], Array]:
+    """Return where each bone deformer's bones start among all driven ones, and which bones all are."""
     starts: dict[tuple[int, int], int] = {}
-    names: list[str] = []
+    found: list[int] = []
     for number, data in enumerate(file.datas):
         for index, operator in enumerate(data.operators):
             if isinstance(operator, records.SimpleMeshBoneDeform | records.MeshBoneDeform):
-                starts[number, index] = len(names)
-                names += [bones[bone] for bone in driven_bones(operator).tolist()]
-    return starts, tuple(names)
+                starts[number, index] = len(found)
+                found += driven_bones(operator).tolist()
+    return starts, np.array(found, np.intp)
 
 
 def _read_bones(file: records.ClothFile, bones: Sequence[str], bodies: Bodies) -> Array:

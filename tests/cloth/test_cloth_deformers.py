@@ -10,6 +10,8 @@ import pytest
 from addon.cloth import (
     MeshKey,
     Pose,
+    Settings,
+    StateChoice,
     bind_displays,
     build_setup,
     display_positions,
