@@ -93,7 +93,9 @@ def bench(name: str | None) -> int:
     if name is not None and name not in names:
         sys.exit(f"No benchmark {name!r}; there are: {', '.join(names)}")
     set_up()
-    return max(run("-c", f"from tests.bench.{each} import run; run()") for each in ([name] if name else names))
+    # by name, for one is called import
+    call = "import importlib; importlib.import_module('tests.bench.{}').run()"
+    return max(run("-c", call.format(each)) for each in ([name] if name else names))
 
 
 def build_zip(out: Path) -> int:

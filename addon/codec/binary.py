@@ -67,11 +67,22 @@ class Reader:
     the caller has entered with `at`. Nothing is allocated from a count before the bytes for it are known to exist.
     """
 
-    def __init__(self, data: Buffer, file: str = "", *, big_endian: bool = False) -> None:
+    def __init__(self, data: Buffer, file: str = "", *, big_endian: bool = False, repeats: int | None = None) -> None:
+        """Look at ``data``.
+
+        Args:
+            data: the file.
+            file: its name for messages.
+            big_endian: byte order of its numbers.
+            repeats: how many times its own length may be read in all. A damaged file may refer to the same bytes from
+                thousands of records; this keeps time and memory in proportion to the file. None = no limit.
+        """
         self.data = memoryview(data).toreadonly().cast("B")
         self.file = file
         self.big_endian = big_endian
+        self._bytes = np.frombuffer(self.data, np.uint8)
         self._trail: list[str] = []
+        self._left = None if repeats is None else repeats * len(self.data)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -94,6 +105,10 @@ class Reader:
         """Raise unless ``size`` bytes exist at ``offset``."""
         if offset < 0 or size < 0 or offset + size > len(self.data):
             self.fail(f"{what} needs {size} bytes, the file ends at {len(self.data):#x}", offset)
+        if self._left is not None:
+            self._left -= size
+            if self._left < 0:
+                self.fail("the records refer to the same bytes over and over", offset)
 
     def view(self, offset: int, size: int, what: str = "data") -> memoryview:
         """Return a view of ``size`` bytes at ``offset``."""
@@ -106,8 +121,9 @@ class Reader:
         ``dtype`` is written without byte order; a structured dtype is taken as it is when the file is little-endian.
         """
         kind = np.dtype(dtype).newbyteorder(">" if self.big_endian else "<")
-        self.check(offset, count * kind.itemsize if count > 0 else count, what)
-        return np.frombuffer(self.data, kind, count, offset)
+        size = count * kind.itemsize if count > 0 else count
+        self.check(offset, size, what)
+        return self._bytes[offset : offset + size].view(kind)
 
     def table(self, record: Record, offset: int, count: int) -> Array:
         """Return ``count`` records as a writable little-endian copy, (count,) of ``record.dtype``."""
@@ -124,6 +140,7 @@ class Reader:
         end = self._terminator(offset, width)
         if end < 0:
             self.fail(f"{what} has no end", offset)
+        self.check(offset, end - offset, what)
         return decode_text(self.data[offset:end], encoding)
 
     def _terminator(self, offset: int, width: int) -> int:
@@ -193,9 +210,16 @@ def text_encoding(*, unicode: bool, big_endian: bool) -> str:
 
 
 def decode_text(data: Buffer, encoding: str) -> str:
-    """Decode stored text; bytes that mean nothing become lone surrogates, which `encode_text` turns back."""
-    handler = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"
-    return bytes(data).decode(encoding, handler)
+    """Decode stored text so that `encode_text` turns it back into the same bytes.
+
+    Bytes that mean nothing become lone surrogates. So does all but ASCII where a character has two forms, as some of
+    Shift-JIS have, and the stored one is not the one that would be written.
+    """
+    stored = bytes(data)
+    if encoding.startswith("utf-16"):
+        return stored.decode(encoding, "surrogatepass")
+    text = stored.decode(encoding, "surrogateescape")
+    return text if text.encode(encoding, "surrogateescape") == stored else stored.decode("ascii", "surrogateescape")
 
 
 def encode_text(text: str, encoding: str) -> bytes:

@@ -64,9 +64,10 @@ BIG_ENDIAN, IDS, NAMES_1, NAMES_2, LONG_OFFSETS, SIZES = 0x01, 0x02, 0x04, 0x08,
 EXTENDED_HASHES = 4
 COMPRESSED = 0x01  # bit of an entry's flags: its data is wrapped on its own
 ALIGNMENT = 16
+REPEATS = 4  # times that the entries may refer to each byte, on average
 
 
-@dataclass
+@dataclass(slots=True)
 class Entry:
     r"""One file in a binder.
 
@@ -239,7 +240,7 @@ def _new_header(magic: bytes, version: str) -> Array:
 
 
 def _open(data: Buffer, file: str) -> Reader:
-    return Reader(data, file, big_endian=len(data) > 9 and data[9] == 1)
+    return Reader(data, file, big_endian=len(data) > 9 and data[9] == 1, repeats=REPEATS)
 
 
 def _read_header(reader: Reader, magic: bytes) -> Array:
@@ -283,8 +284,9 @@ def _write_headers(writer: Writer, header: Array, entries: list[Entry]) -> Array
     table = record.zeros(len(entries))
     columns = table.dtype.names or ()
     table["unk04"] = -1
-    turn = reverse_bits if bits_reversed(header) else int
-    fill(table, "flags", [turn(entry.flags) for entry in entries])
+    fill(table, "flags", [entry.flags for entry in entries])
+    if bits_reversed(header):
+        table["flags"] = [reverse_bits(flags) for flags in table["flags"].tolist()]
     fill(table, "stored_size", [len(entry.data) for entry in entries])
     if "size" in columns:
         fill(table, "size", [len(entry.data) if entry.size is None else entry.size for entry in entries])

@@ -2,6 +2,8 @@
 
 The games' own notation has row vectors (Scale * RotationX * RotationZ * RotationY * Translation); the same map for
 column vectors is ``T @ Ry @ Rz @ Rx @ S`` (seed "FLVER nodes and skinning").
+
+Numbers of damaged files, infinite or none, go through without a warning and make numbers of the same kind.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from .hierarchy import depths
 Array = npt.NDArray[Any]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def rotation(axis: int, angles: Array) -> Array:
     """Return rotations about one axis.
 
@@ -60,6 +63,7 @@ def euler_zxy(angles: Array) -> Array:
     return rotation(1, angles[..., 1]) @ rotation(0, angles[..., 0]) @ rotation(2, angles[..., 2])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def compose(translation: Array, rotations: Array, scale: Array) -> Array:
     """Return the maps that scale, then rotate, then translate.
 
@@ -78,6 +82,7 @@ def compose(translation: Array, rotations: Array, scale: Array) -> Array:
     return matrix
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def world_matrices(local: Array, parents: Array) -> Array:
     """Return the full product of each node's map with those of its ancestors, scale included.
 
@@ -98,6 +103,7 @@ def world_matrices(local: Array, parents: Array) -> Array:
     return world
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def transform_points(matrices: Array, points: Array) -> Array:
     """Map each point by its own matrix.
 
@@ -111,11 +117,13 @@ def transform_points(matrices: Array, points: Array) -> Array:
     return transform_vectors(matrices, points) + matrices[..., :3, 3]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def transform_vectors(matrices: Array, vectors: Array) -> Array:
     """Map each direction by the linear part of its own matrix; shapes as in `transform_points`."""
     return (matrices[..., :3, :3] @ np.asarray(vectors, np.float64)[..., None])[..., 0]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def normal_matrices(matrices: Array) -> Array:
     """Return the (n, 3, 3) maps that carry normals: the inverse transposes, zero where a map is singular."""
     linear = matrices[..., :3, :3]
@@ -125,12 +133,14 @@ def normal_matrices(matrices: Array) -> Array:
     return np.divide(cofactors, determinant, out=np.zeros_like(cofactors), where=determinant != 0)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def normalized(vectors: Array) -> Array:
     """Return (n, k) vectors at unit length; vectors without length stay zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def frames(forward: Array, upward: Array) -> Array:
     """Return right-handed orthonormal frames along two directions that need not be square to each other.
 

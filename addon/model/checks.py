@@ -12,6 +12,7 @@ from ..codec.flver import Flver
 BOUNDS_TOLERANCE = 1e-3  # of the diagonal; every model of the games but a few in ten thousand keeps to it
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bounds_deviation(flver: Flver, positions: Sequence[Array]) -> float:
     """Return how far the header's bounds are from those of the posed vertices, as a share of their own diagonal.
 

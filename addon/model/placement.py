@@ -8,6 +8,7 @@ name nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +85,7 @@ def vertex_bones(flver: Flver, mesh: Mesh, vertices: Vertices) -> tuple[Array, A
     return nodes, vertices.weights[:, : nodes.shape[1]]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def place_mesh(flver: Flver, mesh: Mesh, vertices: Vertices, matrices: Array) -> tuple[Array, Array | None]:
     """Return a mesh's vertices in model space.
 
@@ -101,13 +103,21 @@ def place_mesh(flver: Flver, mesh: Mesh, vertices: Vertices, matrices: Array) ->
         nodes = static_nodes(flver, mesh, vertices)
         positions = positions.copy()
         normals = None if normals is None else normals.copy()
-        for node in np.unique(nodes[nodes >= 0]):
-            carried = nodes == node
-            positions[carried] = affine.transform_points(matrices[node], positions[carried])
+        turns = affine.normal_matrices(matrices)
+        for node, carried in _by_node(nodes):
+            positions[carried] = positions[carried] @ matrices[node, :3, :3].T + matrices[node, :3, 3]
             if normals is not None:
-                turned = affine.normal_matrices(matrices[node]) @ normals[carried].T.astype(np.float64)
-                normals[carried] = turned.T
+                normals[carried] = normals[carried] @ turns[node].T
     return positions, None if normals is None else affine.normalized(normals)
+
+
+def _by_node(nodes: Array) -> Iterator[tuple[int, Array]]:
+    """Yield each node that is named, with the numbers of the vertices that name it."""
+    order = np.argsort(nodes, kind="stable")
+    named, starts = np.unique(nodes[order], return_index=True)
+    for node, part in zip(named.tolist(), np.split(order, starts[1:]), strict=False):
+        if node >= 0:
+            yield node, part
 
 
 @dataclass

@@ -110,7 +110,8 @@ def _geometry(mesh: Any, positions: Array, triangles: Array) -> None:
     mesh.vertices.add(len(positions))
     mesh.loops.add(triangles.size)
     mesh.polygons.add(len(triangles))
-    mesh.attributes["position"].data.foreach_set("vector", positions.ravel())
+    if len(positions):
+        mesh.attributes["position"].data.foreach_set("vector", positions.ravel())
     if len(triangles):
         corners = mesh.attributes.get(".corner_vert") or mesh.attributes.new(".corner_vert", "INT", "CORNER")
         corners.data.foreach_set("value", np.ascontiguousarray(triangles, np.int32).ravel())

@@ -21,7 +21,7 @@ class FaceSetFlags(IntFlag):
     MOTION_BLUR = 0x80000000
 
 
-@dataclass
+@dataclass(slots=True)
 class FaceSet:
     """One list of triangles over the vertices of a mesh.
 
@@ -69,13 +69,13 @@ class FaceSet:
         """
         if self.flags & FaceSetFlags.EDGE_COMPRESSED:
             raise FormatError("edge-compressed faces (PlayStation 3) are not supported", trail="indices")
-        indices = self.indices.astype(np.int64)
         if self.strip:
-            return _strip_triangles(indices, _restart(self.indices.dtype.itemsize, vertex_count), vertex_count)
-        if len(indices) % 3:
-            raise FormatError(f"{len(indices)} indices do not make triangles", trail="indices")
-        _check(indices, vertex_count)
-        return indices.reshape(-1, 3).astype(np.int32)
+            restart = _restart(self.indices.dtype.itemsize, vertex_count)
+            return _strip_triangles(self.indices, restart, vertex_count)
+        if len(self.indices) % 3:
+            raise FormatError(f"{len(self.indices)} indices do not make triangles", trail="indices")
+        _check(self.indices, vertex_count)
+        return self.indices.reshape(-1, 3).astype(np.int32)
 
 
 def is_degenerate(triangles: Array) -> Array:
@@ -100,12 +100,12 @@ def _strip_triangles(indices: Array, restart: int, vertex_count: int) -> Array:
     """Return the triangles of a strip: every second one is turned round, anew from each restart."""
     if len(indices) < 3:
         return np.zeros((0, 3), np.int32)
-    is_restart = indices == restart
+    is_restart = indices == restart if restart >= 0 else np.zeros(len(indices), bool)
     _check(indices[~is_restart], vertex_count)
-    starts = np.maximum.accumulate(np.where(is_restart, np.arange(len(indices)) + 1, 0))
-    triangles = np.stack((indices[:-2], indices[1:-1], indices[2:]), axis=1)
-    odd = ((np.arange(len(triangles)) - starts[:-2]) & 1).astype(bool)
-    triangles[odd] = triangles[odd][:, [0, 2, 1]]
-    whole = ~(is_restart[:-2] | is_restart[1:-1] | is_restart[2:])
-    triangles = triangles[whole]
-    return triangles[~is_degenerate(triangles)].astype(np.int32)
+    places = np.arange(len(indices), dtype=np.int32)
+    odd = (places - np.maximum.accumulate(np.where(is_restart, places + 1, 0)))[:-2] & 1
+    a, b, c = indices[:-2], indices[1:-1], indices[2:]
+    whole = ~(is_restart[:-2] | is_restart[1:-1] | is_restart[2:] | (a == b) | (b == c) | (c == a))
+    first = np.flatnonzero(whole)
+    turned = odd[first]
+    return np.stack((indices[first], indices[first + 1 + turned], indices[first + 2 - turned]), axis=1).astype(np.int32)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
 from ..binary import Array
+from ..errors import FormatError
 
 
 class Semantic(IntEnum):
@@ -24,11 +26,12 @@ class Semantic(IntEnum):
 
 
 EDGE_COMPRESSED = 0xF0
+NODES_MAX = 1 << 15  # nodes are numbered in 16 bits
 NOT_STORED = -32768  # a member's `special` where the vertex does not hold it (SpeedTree)
 
 # type code: (name, numpy dtype without byte order)
 TYPES: dict[int, tuple[str, str]] = {
-    0x00: ("float1", "1f4"),
+    0x00: ("float1", "(1,)f4"),
     0x01: ("float2", "2f4"),
     0x02: ("float3", "3f4"),
     0x03: ("float4", "4f4"),
@@ -45,7 +48,7 @@ TYPES: dict[int, tuple[str, str]] = {
     0x2D: ("half2", "2i2"),
     0x2E: ("short4 E", "4i2"),
     0x2F: ("byte4 E", "4u1"),
-    EDGE_COMPRESSED: ("edge compressed", "1u1"),
+    EDGE_COMPRESSED: ("edge compressed", "(1,)u1"),
 }
 
 
@@ -88,30 +91,55 @@ class Coding:
     def encode(self, values: Array, raw: Array, uv_factor: float = 1.0) -> None:
         """Store values, rounded to the nearest that the type holds, into the components that they make.
 
+        Values past the type's range become its ends, NaN becomes 0.
+
         Args:
             values: (n, k).
             raw: (n, c) in the type's dtype, changed in place.
             uv_factor: raw step of one UV unit.
+
+        Raises:
+            FormatError: a bone index past the type's range.
         """
         target = _as_kind(raw, self.kind)
         columns = list(self.order)
         if target.dtype.kind == "f":
             target[:, columns] = values
             return
+        if self.one == 1.0:
+            _check_fits(values, target.dtype, "bone")
         limits = np.iinfo(target.dtype)
-        steps = np.rint(np.asarray(values, np.float64) * (self.one or uv_factor)) + self.zero
+        steps = np.rint(np.nan_to_num(np.asarray(values, np.float64)) * (self.one or uv_factor)) + self.zero
         target[:, columns] = np.clip(steps, limits.min, limits.max)
 
     def decode_node(self, raw: Array) -> Array | None:
         """Return the (n,) int32 node index stored with a normal, None where this coding has none."""
         if self.node < 0:
             return None
-        return _as_kind(raw, self.node_kind)[:, self.node].astype(np.int32)
+        stored = _as_kind(raw, self.node_kind)[:, self.node]
+        if stored.dtype.kind == "f":
+            stored = np.where(np.abs(stored) < NODES_MAX, stored, np.float32(-1))  # NaN as well
+        return stored.astype(np.int32)
 
     def encode_node(self, nodes: Array, raw: Array) -> None:
-        """Store (n,) node indices into the component that holds them, if there is one."""
-        if self.node >= 0:
-            _as_kind(raw, self.node_kind)[:, self.node] = nodes
+        """Store (n,) node indices into the component that holds them, if there is one.
+
+        Raises:
+            FormatError: a node index past the component's range.
+        """
+        if self.node < 0:
+            return
+        target = _as_kind(raw, self.node_kind)
+        if target.dtype.kind != "f":
+            _check_fits(nodes, target.dtype, "node")
+        target[:, self.node] = nodes
+
+
+def _check_fits(indices: Array, dtype: np.dtype[Any], what: str) -> None:
+    limits = np.iinfo(dtype)
+    wild = indices[(indices < limits.min) | (indices > limits.max)]
+    if wild.size:
+        raise FormatError(f"{what} {int(wild.flat[0])} does not fit its type, which ends at {limits.max}")
 
 
 def _as_kind(raw: Array, kind: str) -> Array:

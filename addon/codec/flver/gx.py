@@ -14,7 +14,7 @@ END_UNK04 = 100
 SHORT_END = 5  # value of the header's unk68 under which the end's length leaves out its own 12 bytes
 
 
-@dataclass
+@dataclass(slots=True)
 class GxItem:
     """One override.
 
@@ -65,18 +65,25 @@ class GxForm:
     @classmethod
     def of(cls, header: Array) -> GxForm:
         """Return the form of a file from its header."""
-        return cls(single=bool(header["version"] < 0x20010), short_end=bool(header["unk68"] == SHORT_END))
+        # Before 0x20014 the two fields are one number, whose low half stands last in a big-endian file.
+        whole = header["version"] < 0x20014 and header["endian"].item() == b"B"
+        kind = header["special" if whole else "unk68"]
+        return cls(single=bool(header["version"] < 0x20010), short_end=bool(kind == SHORT_END))
 
 
-def read_gx_lists(reader: Reader, offsets: list[int], form: GxForm) -> tuple[list[GxList], dict[int, GxReference]]:
+def read_gx_lists(
+    reader: Reader, offsets: list[int], form: GxForm, start: int
+) -> tuple[list[GxList], dict[int, GxReference]]:
     """Read the lists that materials point to.
 
-    Lists with the same end are one list, entered at different items.
+    Lists with the same end are one list, entered at different items. Items before the first entry belong to it as
+    well (Sekiro's shadow models enter no list at its head), and so do lists in between that nobody enters.
 
     Args:
         reader: the file.
-        offsets: the distinct offsets in use, in any order.
+        offsets: the offsets in use, in any order.
         form: see `GxForm`.
+        start: where the first list begins if items fill the bytes from there on.
 
     Returns:
         The lists in the order of the file, and for each offset its place in them.
@@ -88,39 +95,54 @@ def read_gx_lists(reader: Reader, offsets: list[int], form: GxForm) -> tuple[lis
     places: dict[int, GxReference] = {}
     starts: dict[int, GxReference] = {}  # offset of every item read so far
     for offset in sorted(set(offsets)):
-        if offset not in starts:
+        while offset not in starts:
+            head = start if _fill(reader, start, offset, form) else offset
             with reader.at(f"gx_lists[{len(lists)}]"):
-                gx_list, item_offsets = _read_list(reader, offset, form)
-            starts.update({start: GxReference(len(lists), item) for item, start in enumerate(item_offsets)})
+                gx_list, item_offsets, start = _read_list(reader, head, form)
+            starts.update({place: GxReference(len(lists), item) for item, place in enumerate(item_offsets)})
             lists.append(gx_list)
         places[offset] = starts[offset]
     return lists, places
 
 
-def _read_list(reader: Reader, offset: int, form: GxForm) -> tuple[GxList, list[int]]:
+def _fill(reader: Reader, start: int, end: int, form: GxForm) -> bool:
+    """Tell whether whole items fill the bytes from ``start`` to ``end``."""
+    while 0 < start <= end - GX_ITEM.size:
+        size = _item_size(reader.record(GX_ITEM, start), form)
+        if size < GX_ITEM.size:
+            return False
+        start += size
+    return start == end
+
+
+def _read_list(reader: Reader, offset: int, form: GxForm) -> tuple[GxList, list[int], int]:
+    """Read a list; return it, the offsets of its items, the end included, and where it ends."""
     items: list[GxItem] = []
     offsets: list[int] = []
     while True:
         with reader.at(f"items[{len(items)}]"):
             item = _read_item(reader, offset, form)
         offsets.append(offset)
+        offset += item.size
         if item.id in ENDS:
-            return GxList(items, item), offsets
+            return GxList(items, item), offsets, offset
         items.append(item)
         if form.single:
-            return GxList(items, None), offsets
-        offset += item.size
+            return GxList(items, None), offsets, offset
 
 
 def _read_item(reader: Reader, offset: int, form: GxForm) -> GxItem:
     head = reader.record(GX_ITEM, offset)
-    identifier, size = head["id"].item(), int(head["size"])
-    if identifier in ENDS and form.short_end:
-        size += GX_ITEM.size
+    size = _item_size(head, form)
     if size < GX_ITEM.size:
         reader.fail(f"an item of {size} bytes", offset, "size")
-    data = reader.view(offset + GX_ITEM.size, size - GX_ITEM.size).tobytes()
-    return GxItem(identifier, int(head["unk04"]), data)
+    data = reader.view(offset + GX_ITEM.size, size - GX_ITEM.size, "the item").tobytes()
+    return GxItem(head["id"].item(), int(head["unk04"]), data)
+
+
+def _item_size(head: Array, form: GxForm) -> int:
+    """Return the bytes of an item with its head."""
+    return int(head["size"]) + (GX_ITEM.size if form.short_end and head["id"].item() in ENDS else 0)
 
 
 def write_gx_list(writer: Writer, gx_list: GxList, form: GxForm) -> list[int]:

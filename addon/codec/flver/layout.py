@@ -12,6 +12,8 @@ from ..errors import FormatError
 from .formats import CODINGS, FACTORS_NOT_UV, NOT_STORED, Coding, Semantic, field_type
 from .records import MEMBER
 
+EDGE_SLOT = 0x60000000  # added to the slot of a buffer whose vertices are edge compressed
+
 
 @dataclass
 class Layout:
@@ -45,31 +47,36 @@ class Layout:
     def dtype(self, vertex_size: int, *, big_endian: bool = False) -> np.dtype[Any]:
         """Return the vertex as a structured dtype with a field for each member, named by `member_names`.
 
-        Members of unknown types, members that are not stored and members that would reach past the vertex (files of
-        other versions have such layouts) get no field; their bytes stay in the vertex.
+        Members of unknown types, members that are not stored, and members that would reach past the vertex (files of
+        other versions have such layouts) or into a member before them get no field; their bytes stay in the vertex.
         """
-        names, formats, offsets = [], [], []
+        names: list[str] = []
+        formats: list[np.dtype[Any]] = []
+        offsets: list[int] = []
         for name, member in zip(self.member_names(), self.members, strict=True):
             kind, offset = field_type(int(member["semantic"]), int(member["type"])), int(member["offset"])
             if kind is None or member["special"] == NOT_STORED:
                 continue
-            if 0 <= offset <= vertex_size - np.dtype(kind).itemsize:
+            form = np.dtype(kind).newbyteorder(">" if big_endian else "<")
+            end = offset + form.itemsize
+            taken = any(offset < at + other.itemsize and at < end for at, other in zip(offsets, formats, strict=True))
+            if offset >= 0 and end <= vertex_size and not taken:
                 names.append(name)
-                formats.append(np.dtype(kind).newbyteorder(">" if big_endian else "<"))
+                formats.append(form)
                 offsets.append(offset)
         return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": vertex_size})
 
     def member_names(self) -> list[str]:
         """Return a name for each member: semantic and index, such as ``uv1``; repeats get a running suffix."""
-        names: list[str] = []
+        names: dict[str, None] = {}
         for semantic, index in zip(self.members["semantic"].tolist(), self.members["index"].tolist(), strict=True):
             known = semantic in Semantic.__members__.values()
             name = f"{Semantic(semantic).name.lower() if known else f'semantic{semantic}_'}{index}"
-            names.append(name if name not in names else f"{name}_{len(names)}")
-        return names
+            names[name if name not in names else f"{name}_{len(names)}"] = None
+        return list(names)
 
 
-@dataclass
+@dataclass(slots=True)
 class VertexBuffer:
     """A vertex buffer of a mesh.
 
@@ -84,6 +91,11 @@ class VertexBuffer:
     data: Array
     slot: int = 0
     unk10: bytes = bytes(8)
+
+    @classmethod
+    def new(cls, layouts: list[Layout], layout: int, count: int, slot: int = 0) -> VertexBuffer:
+        """Make a little-endian buffer of ``count`` vertices of zero bytes, to be filled by `encode_vertices`."""
+        return cls(layout, np.zeros(count, layouts[layout].dtype(layouts[layout].vertex_size)), slot)
 
 
 @dataclass
@@ -103,7 +115,7 @@ class Vertices:
         uvs: by member index, (n, 2) or (n, 4) float32, one or two pairs, V pointing down.
         factors: by member index, (n, 4) float32: wind and blend bytes that stand under the UV semantic.
         second: "position" and "normal": the second ones of cloth meshes, (n, 3) float32.
-        skipped: names of members that no coding reads.
+        skipped: names of members that no coding reads, or that repeat one before them.
     """
 
     positions: Array
@@ -140,7 +152,7 @@ class StoredMember:
         semantic: what it holds.
         code: its type.
         index: the n-th of its semantic.
-        coding: how values are stored, None where no coding is known.
+        coding: how values are stored, None where no coding is known or another member has the same place.
     """
 
     buffer: int
@@ -150,18 +162,43 @@ class StoredMember:
     index: int
     coding: Coding | None
 
+    @property
+    def place(self) -> tuple[str, int | str | None]:
+        """Which attribute of `Vertices` holds it, and under which key, None where it is the attribute itself."""
+        semantic = Semantic(self.semantic)
+        if semantic in (Semantic.POSITION, Semantic.NORMAL) and self.index > 0:
+            return "second", semantic.name.lower()
+        if semantic is Semantic.UV and self.code == FACTORS_NOT_UV:
+            return "factors", self.index
+        return ATTRIBUTES[semantic], self.index if semantic in BY_INDEX else None
+
+
+NORMALS = ("normals", None)
+BY_INDEX = (Semantic.UV, Semantic.TANGENT, Semantic.BITANGENT, Semantic.COLOR)
+ATTRIBUTES = {
+    Semantic.POSITION: "positions", Semantic.NORMAL: "normals", Semantic.WEIGHTS: "weights", Semantic.BONES: "bones",
+    Semantic.UV: "uvs", Semantic.TANGENT: "tangents", Semantic.BITANGENT: "bitangents", Semantic.COLOR: "colors",
+}  # fmt: skip
+
 
 def stored_members(buffers: list[VertexBuffer], layouts: list[Layout]) -> list[StoredMember]:
     """Return the members that the buffers of a mesh hold, buffer by buffer in the order of their layouts."""
-    members = []
+    members: list[StoredMember] = []
+    places: set[tuple[str, int | str | None]] = set()
     for i, buffer in enumerate(buffers):
         layout = layouts[buffer.layout]
         fields = buffer.data.dtype.names or ()
         for name, row in zip(layout.member_names(), layout.members, strict=True):
+            if name not in fields and row["special"] == NOT_STORED:
+                continue
             semantic, code = int(row["semantic"]), int(row["type"])
-            if name in fields or row["special"] != NOT_STORED:
-                coding = CODINGS.get((semantic, code)) if name in fields else None
-                members.append(StoredMember(i, name, semantic, code, int(row["index"]), coding))
+            coding = CODINGS.get((semantic, code)) if name in fields else None
+            member = StoredMember(i, name, semantic, code, int(row["index"]), coding)
+            if coding is not None and member.place in places:
+                member = replace(member, coding=None)
+            elif coding is not None:
+                places.add(member.place)
+            members.append(member)
     return members
 
 
@@ -174,39 +211,61 @@ def decode_vertices(buffers: list[VertexBuffer], layouts: list[Layout], uv_facto
     counts = {len(buffer.data) for buffer in buffers}
     if len(counts) > 1:
         raise FormatError(f"the vertex buffers hold different numbers of vertices: {sorted(counts)}", trail="buffers")
-    members = stored_members(buffers, layouts)
-    result = Vertices(np.zeros((counts.pop() if counts else 0, 3), np.float32))
-    found = False
-    for member in members:
+    result = Vertices(np.zeros((0, 3), np.float32))
+    for member in stored_members(buffers, layouts):
         if member.coding is None:
             result.skipped.append(member.name)
             continue
         raw = buffers[member.buffer].data[member.name]
-        _store(result, member, member.coding.decode(raw, uv_factor), member.coding.decode_node(raw))
-        found = found or (member.semantic == Semantic.POSITION and member.index == 0)
-    if not found and len(result.positions):
-        raise FormatError("the layout has no positions that can be read", trail="buffers")
+        _store(result, member, member.coding.decode(raw, uv_factor))
+        if member.place == NORMALS:
+            result.normal_nodes = member.coding.decode_node(raw)
+    if len(result.positions) == 0 and counts not in (set(), {0}):
+        compressed = any(buffer.slot & EDGE_SLOT for buffer in buffers)
+        what = "edge-compressed vertices (PlayStation 3) are" if compressed else "a layout without positions is"
+        raise FormatError(f"{what} not supported", trail="buffers")
     return result
 
 
-def _store(result: Vertices, member: StoredMember, value: Array, nodes: Array | None) -> None:
-    """Put a decoded member into its place; of two members alike the first is kept."""
-    by_index = {
-        Semantic.TANGENT: result.tangents,
-        Semantic.BITANGENT: result.bitangents,
-        Semantic.COLOR: result.colors,
-        Semantic.UV: result.factors if member.code == FACTORS_NOT_UV else result.uvs,
-    }
-    semantic = Semantic(member.semantic)
-    if semantic in by_index:
-        by_index[semantic].setdefault(member.index, value)
-    elif semantic == Semantic.BONES:
-        result.bones = value.astype(np.int32)
-    elif semantic == Semantic.WEIGHTS:
-        result.weights = value
-    elif member.index > 0:
-        result.second.setdefault(semantic.name.lower(), value)
-    elif semantic == Semantic.POSITION:
-        result.positions = value
+def encode_vertices(
+    vertices: Vertices, buffers: list[VertexBuffer], layouts: list[Layout], uv_factor: float
+) -> list[VertexBuffer]:
+    """Return buffers of the same layouts that hold other values, the mirror of `decode_vertices`.
+
+    Members that ``vertices`` has no values for, and bytes without meaning, stay as ``buffers`` have them; make
+    buffers from nothing with `VertexBuffer.new`.
+
+    Raises:
+        FormatError: a node index that its member cannot hold.
+    """
+    # A structured array's own copy would leave out the bytes between its fields.
+    copies = [np.frombuffer(bytearray(buffer.data.tobytes()), buffer.data.dtype) for buffer in buffers]
+    result = [replace(buffer, data=data) for buffer, data in zip(buffers, copies, strict=True)]
+    for member in stored_members(buffers, layouts):
+        values = None if member.coding is None else _stored(vertices, member)
+        if values is None or member.coding is None:
+            continue
+        raw = result[member.buffer].data[member.name]
+        try:
+            member.coding.encode(values, raw, uv_factor)
+            if member.place == NORMALS and vertices.normal_nodes is not None:
+                member.coding.encode_node(vertices.normal_nodes, raw)
+        except FormatError as error:
+            raise error.inside("", f"buffers[{member.buffer}].{member.name}") from error
+    return result
+
+
+def _store(vertices: Vertices, member: StoredMember, values: Array) -> None:
+    """Put a decoded member into its place."""
+    name, key = member.place
+    if key is None:
+        setattr(vertices, name, values.astype(np.int32) if name == "bones" else values)
     else:
-        result.normals, result.normal_nodes = value, nodes
+        getattr(vertices, name)[key] = values
+
+
+def _stored(vertices: Vertices, member: StoredMember) -> Array | None:
+    """Return what stands in the place of a member."""
+    name, key = member.place
+    held = getattr(vertices, name)
+    return held if key is None else held.get(key)

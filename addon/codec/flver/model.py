@@ -12,6 +12,7 @@ from .faces import is_degenerate
 from .formats import uv_factor
 from .gx import GxList
 from .layout import Layout, Vertices, decode_vertices
+from .packing import own_packing
 from .parts import ORIENTED_BOUNDS_FROM, Material, Mesh, Packing, SkeletonSet
 from .reading import read_fields
 from .records import DUMMY, HEADER, NODE
@@ -51,12 +52,16 @@ class Flver:
 
     @classmethod
     def new(cls, version: int = 0x2001A) -> Flver:
-        """Make an empty little-endian model with the fields that Sekiro and Elden Ring have."""
+        """Make an empty little-endian model with the fields that Sekiro and Elden Ring have.
+
+        Its bounds are inverted: nothing yet is inside them.
+        """
         header = HEADER.zeros(1).reshape(())
         header["magic"], header["endian"], header["version"] = b"FLVER", b"L", version
         header["unicode"], header["unk5D"], header["unk68"] = 1, 2, 4
         header["bounds_min"], header["bounds_max"] = np.finfo("f4").max, np.finfo("f4").min
-        return cls(header, skeletons=SkeletonSet() if version >= ORIENTED_BOUNDS_FROM else None)
+        skeletons = SkeletonSet() if version >= ORIENTED_BOUNDS_FROM else None
+        return cls(header, skeletons=skeletons, packing=own_packing(version))
 
     @classmethod
     def read(cls, data: Buffer, file: str = "") -> Flver:
@@ -89,7 +94,7 @@ class Flver:
     @property
     def is_speedtree(self) -> bool:
         """Whether this is a SpeedTree model, whose bounds are those of a placed instance."""
-        return int(self.header["special"]) == SPEEDTREE
+        return self.version >= 0x20014 and int(self.header["special"]) == SPEEDTREE
 
     def vertices(self, mesh: int) -> Vertices:
         """Decode the vertices of a mesh.

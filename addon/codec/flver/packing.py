@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from .parts import Mesh, Packing
 
-# the games' own way; and that of the tools which put all indices first
-PACKINGS = (
-    Packing(),
-    Packing(indices_first=True, index_alignment=1, mesh_alignment=32, buffer_alignment=32),
-)
-DATA_ALIGNMENT = 32
+GROUP_ALIGNMENT = 16  # of each group of lists that tables point to
+# the way of the tools that put all indices first
+TOOL_PACKING = Packing(indices_first=True, index_alignment=1, mesh_alignment=32, buffer_alignment=32, data_alignment=32)
+
+
+def own_packing(version: int) -> Packing:
+    """Return the way of the games: 16 as found on real files; 32 before, as other writers of those versions have it."""
+    if version <= 0x2000E:
+        return Packing(index_alignment=32, mesh_alignment=32, buffer_alignment=32, data_alignment=32)
+    return Packing(data_alignment=32) if version <= 0x20010 else Packing()
+
+
+def packing_of(meshes: list[Mesh], starts: list[int], version: int) -> Packing:
+    """Return the way that puts indices and vertices where a file has them, else the games'.
+
+    Args:
+        meshes: the meshes of the file.
+        starts: offsets in its data of all face sets, then of all buffers.
+        version: of the file.
+    """
+    own = own_packing(version)
+    return TOOL_PACKING if place(meshes, own)[0] != starts == place(meshes, TOOL_PACKING)[0] else own
 
 
 def place(meshes: list[Mesh], packing: Packing) -> tuple[list[int], int]:
@@ -45,4 +61,4 @@ def place(meshes: list[Mesh], packing: Packing) -> tuple[list[int], int]:
     if packing.indices_first:
         for mesh in meshes:
             put_buffers(mesh)
-    return index_offsets + buffer_offsets, end + -end % DATA_ALIGNMENT
+    return index_offsets + buffer_offsets, end + -end % packing.data_alignment

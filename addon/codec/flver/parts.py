@@ -15,7 +15,7 @@ from .records import MATERIAL, SKELETON_ENTRY, TEXTURE
 ORIENTED_BOUNDS_FROM = 0x2001A  # the version from which mesh bounds are oriented boxes and skeletons are stored
 
 
-@dataclass
+@dataclass(slots=True)
 class Texture:
     """A texture slot of a material.
 
@@ -108,9 +108,11 @@ class Packing:
         index_alignment: of each index list.
         mesh_alignment: of the first index list of a mesh.
         buffer_alignment: of each vertex buffer.
+        data_alignment: of where the data begins and of its size.
     """
 
     indices_first: bool = False
     index_alignment: int = 16
     mesh_alignment: int = 16
     buffer_alignment: int = 16
+    data_alignment: int = 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..binary import Array, Buffer, Reader, encode_text, text_encoding
 from .faces import FaceSet, FaceSetFlags
 from .gx import GxForm, GxList, GxReference, read_gx_lists
 from .layout import Layout, VertexBuffer
-from .packing import PACKINGS, place
+from .packing import GROUP_ALIGNMENT, packing_of
 from .parts import ORIENTED_BOUNDS_FROM, Material, Mesh, SkeletonSet, Texture
 from .records import (
     BOX_BOUNDS,
@@ -36,12 +37,13 @@ VERSIONS = frozenset((
     0x20017, 0x2001A, 0x2001B, 0x20021,
 ))  # fmt: skip
 FLVER0_UP_TO = 0xFFFF
-EDGE_SLOT = 0x60000000
+REPEATS = 4  # times that the records may refer to each byte, on average
+MEMBERS_MAX = 256
 
 
 def read_fields(data: Buffer, file: str) -> dict[str, Any]:
     """Read a model; return the attributes of a `Flver` by name."""
-    reader = Reader(data, file, big_endian=len(data) > 6 and data[6] == ord("B"))
+    reader = Reader(data, file, big_endian=len(data) > 6 and data[6] == ord("B"), repeats=REPEATS)
     return _FlverReader(reader, _read_header(reader)).read()
 
 
@@ -77,15 +79,18 @@ class _FlverReader:
             offset += tables[-1].nbytes
         self.materials, self.nodes, self.meshes, self.face_sets, self.buffers, self.layouts, self.textures = tables
         self.tables_end = offset
+        self.face_sets_left, self.buffers_left = set(range(len(self.face_sets))), set(range(len(self.buffers)))
+        self.vertex_dtypes: dict[tuple[int, int], np.dtype[Any]] = {}
 
     def read(self) -> dict[str, Any]:
         """Read everything."""
         self._check_parents()
+        self._check_textures()
         layouts = [self._layout(i) for i in range(len(self.layouts))]
         gx_lists, places = self._gx_lists()
         meshes = [self._mesh(i, layouts) for i in range(len(self.meshes))]
         self._uncounted_palettes(meshes)
-        starts = [int(row["offset"]) for row in (*self.face_sets, *self.buffers)]
+        starts = [*self.face_sets["offset"].tolist(), *self.buffers["offset"].tolist()]
         return {
             "header": self.header,
             "nodes": self.nodes,
@@ -98,7 +103,7 @@ class _FlverReader:
             "meshes": meshes,
             "layouts": layouts,
             "skeletons": self._skeletons() if self.version >= ORIENTED_BOUNDS_FROM else None,
-            "packing": next((way for way in PACKINGS if place(meshes, way)[0] == starts), PACKINGS[0]),
+            "packing": packing_of(meshes, starts, self.version),
         }
 
     def _check_parents(self) -> None:
@@ -109,6 +114,11 @@ class _FlverReader:
         lost = np.flatnonzero(depths(parents) < 0)
         if len(lost):
             self.reader.fail("the parents form a cycle", step=f"nodes[{lost[0]}].parent")
+
+    def _check_textures(self) -> None:
+        wanted = int(self.materials["texture_count"].astype(np.int64).sum())
+        if wanted > len(self.textures):
+            self.reader.fail(f"the materials have {wanted} textures of {len(self.textures)}", step="materials")
 
     def _string(self, offset: int, what: str) -> str:
         return self.reader.string(offset, self.encoding, what)
@@ -124,12 +134,16 @@ class _FlverReader:
     def _layout(self, index: int) -> Layout:
         row = self.layouts[index]
         with self.reader.at(f"layouts[{index}]"):
+            if row["member_count"] > MEMBERS_MAX:
+                self.reader.fail(f"a vertex of {row['member_count']} members")
             members = self.reader.table(MEMBER, int(row["members_offset"]), int(row["member_count"]))
         return Layout(members, row["unk04"].item())
 
     def _gx_lists(self) -> tuple[list[GxList], dict[int, GxReference]]:
         offsets = [offset for offset in self.materials["gx_offset"].tolist() if offset]
-        return read_gx_lists(self.reader, offsets, GxForm.of(self.header))
+        ends = self.meshes["buffers_offset"].astype(np.int64) + 4 * self.meshes["buffer_count"]
+        start = int(ends.max(initial=0))
+        return read_gx_lists(self.reader, offsets, GxForm.of(self.header), start + -start % GROUP_ALIGNMENT)
 
     def _material(self, index: int, places: dict[int, GxReference]) -> Material:
         row = self.materials[index]
@@ -154,8 +168,8 @@ class _FlverReader:
     def _mesh(self, index: int, layouts: list[Layout]) -> Mesh:
         row, reader = self.meshes[index], self.reader
         with reader.at(f"meshes[{index}]"):
-            face_sets = self._indices(row, "face_sets_offset", "face_set_count", len(self.face_sets))
-            buffers = self._indices(row, "buffers_offset", "buffer_count", len(self.buffers))
+            face_sets = self._take(row, "face_set", self.face_sets_left)
+            buffers = self._take(row, "buffer", self.buffers_left)
             mesh = Mesh(
                 [self._face_set(i) for i in face_sets],
                 [self._buffer(i, layouts) for i in buffers],
@@ -171,12 +185,14 @@ class _FlverReader:
                 mesh.bounds = reader.record(record, int(row["bounds_offset"]))
         return mesh
 
-    def _indices(self, row: Array, offset: str, count: str, limit: int) -> list[int]:
-        """Read a mesh's list of face set or vertex buffer indices."""
-        values = self.reader.array("i4", int(row[offset]), int(row[count]), count)
-        if len(values) and not 0 <= values.min() <= values.max() < limit:
-            self.reader.fail(f"index {values.max()} of {limit}", int(row[offset]), count.removesuffix("_count"))
-        indices: list[int] = values.tolist()
+    def _take(self, row: Array, kind: str, left: set[int]) -> list[int]:
+        """Read a mesh's list of face set or vertex buffer indices; each belongs to one mesh."""
+        offset = int(row[f"{kind}s_offset"])
+        indices: list[int] = self.reader.array("i4", offset, int(row[f"{kind}_count"]), f"{kind}s").tolist()
+        for index in indices:
+            if index not in left:
+                self.reader.fail(f"{kind} {index} is not in the file or belongs to another mesh", offset, f"{kind}s")
+            left.remove(index)
         return indices
 
     def _face_set(self, index: int) -> FaceSet:
@@ -188,8 +204,8 @@ class _FlverReader:
             if width is None:
                 self.reader.fail(f"indices of {bits or int(self.header['index_size'])} bits")
             count, start = int(row["index_count"]), int(self.header["data_offset"]) + int(row["offset"])
-            edge = bool(int(row["flags"]) & FaceSetFlags.EDGE_COMPRESSED)
-            if edge and not short:
+            edge = bool(int(row["flags"]) & FaceSetFlags.EDGE_COMPRESSED) and not short
+            if edge:
                 indices = self.reader.array("u1", start, int(row["size"]), "indices")
             else:
                 indices = self.reader.array(f"u{width}", start, count, "indices")
@@ -211,18 +227,22 @@ class _FlverReader:
             if size < 1:
                 self.reader.fail(f"vertices of {size} bytes")
             start = int(self.header["data_offset"]) + int(row["offset"])
-            self.reader.check(start, count * size if count >= 0 else count, f"{count} vertices")
-            kind = layouts[layout].dtype(size, big_endian=self.reader.big_endian)
-            data = np.frombuffer(self.reader.data, kind, count, start)
+            data = self.reader.array(self._vertex_dtype(layout, layouts[layout], size), start, count, "vertices")
         return VertexBuffer(layout, data, int(row["slot"]), row["unk10"].item())
+
+    def _vertex_dtype(self, index: int, layout: Layout, size: int) -> np.dtype[Any]:
+        if (index, size) not in self.vertex_dtypes:
+            self.vertex_dtypes[index, size] = layout.dtype(size)
+        return self.vertex_dtypes[index, size]
 
     def _uncounted_palettes(self, meshes: list[Mesh]) -> None:
         """Find the palettes that stand in the file though the mesh counts none: they fill the gap to what follows."""
         group_end = int(self.meshes["face_sets_offset"].min(initial=len(self.reader)))
         starts = self.meshes["palette_offset"].astype(np.int64)
         owners = {start: i for i, start in enumerate(starts.tolist())}  # empty lists stand where the next begins
-        for start, owner in owners.items():
-            mesh, end = meshes[owner], int(starts[starts > start].min(initial=group_end))
+        ordered = [*sorted(owners), group_end]
+        for start, following in pairwise(ordered):
+            mesh, end = meshes[owners[start]], min(following, group_end)
             if len(mesh.palette) or not 0 < start < end:
                 continue
             values = self.reader.array("i4", start, (end - start) // 4, "palette").astype(np.int32)

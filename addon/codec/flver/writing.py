@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..binary import Array, Record, Writer, encode_text, fill, text_encoding
 from ..errors import FormatError
-from .gx import GxForm, write_gx_list
-from .packing import DATA_ALIGNMENT, place
+from .gx import GxForm, GxReference, write_gx_list
+from .packing import GROUP_ALIGNMENT, place
 from .records import (
     BUFFER,
     DUMMY,
@@ -25,8 +26,6 @@ from .records import (
 
 if TYPE_CHECKING:
     from .model import Flver
-
-GROUP_ALIGNMENT = 16
 
 
 def write_flver(flver: Flver) -> bytes:
@@ -101,8 +100,7 @@ class _FlverWriter:
     def _meshes(self, table: Array) -> None:
         """Write what meshes point to: bounds, palettes, and the indices of their face sets and buffers."""
         meshes, out = self.flver.meshes, self.out
-        for field in ("dynamic", "material", "node"):
-            fill(table, field, [getattr(mesh, field) for mesh in meshes])
+        _fill_from(table, meshes, "dynamic", "material", "node")
         for row, mesh in zip(table, meshes, strict=True):
             row["unk01"], row["unk08"] = np.void(mesh.unk01), np.void(mesh.unk08)
         out.align(GROUP_ALIGNMENT)
@@ -137,10 +135,7 @@ class _FlverWriter:
                 textures[first]["type_offset"] = self._string(texture.type)
                 first += 1
             row["string_size"] = row["string_size"] or self.out.tell() - start
-            if material.gx is not None:
-                if not 0 <= material.gx.gx_list < len(gx_offsets):
-                    raise FormatError(f"GX list {material.gx.gx_list} of {len(gx_offsets)}", trail=f"materials[{i}].gx")
-                row["gx_offset"] = gx_offsets[material.gx.gx_list][material.gx.item]
+            row["gx_offset"] = 0 if material.gx is None else _gx_offset(material.gx, gx_offsets, f"materials[{i}].gx")
         self.out.align(GROUP_ALIGNMENT)
 
     def _header(self, header: Array) -> None:
@@ -156,24 +151,55 @@ class _FlverWriter:
     def _data(self, header: Array, face_sets: Array, buffers: Array) -> None:
         """Write indices and vertices where the packing has them, and their records."""
         offsets, size = place(self.flver.meshes, self.flver.packing)
-        start = self.out.align(DATA_ALIGNMENT)
-        if self.flver.version in (0x2000F, 0x20010):
-            start = self.out.reserve(32) + 32
+        self._fill_face_sets(face_sets, offsets[: len(face_sets)])
+        self._fill_buffers(buffers, offsets[len(face_sets) :])
+        start = self.out.align(self.flver.packing.data_alignment)
         header["data_offset"], header["data_size"] = start, size
         self.out.reserve(size)
-        for row, face_set, offset in zip(face_sets, self.face_sets, offsets, strict=False):
-            row["flags"], row["strip"], row["cull_back"] = face_set.flags, face_set.strip, face_set.cull_back
-            row["unk06"], row["offset"] = face_set.unk06, offset
-            row["index_count"] = len(face_set.indices) if face_set.index_count is None else face_set.index_count
-            if face_sets.dtype != SHORT_FACE_SET.dtype:
-                row["size"], row["index_size"] = face_set.indices.nbytes, face_set.index_size
-                row["unk14"], row["unk1C"] = face_set.unk14, face_set.unk1C
-            self.out.patch(start + offset, face_set.indices)
-        for row, buffer, offset in zip(buffers, self.buffers, offsets[len(face_sets) :], strict=True):
-            row["slot"], row["layout"], row["unk10"] = buffer.slot, buffer.layout, np.void(buffer.unk10)
-            row["vertex_size"], row["vertex_count"] = buffer.data.dtype.itemsize, len(buffer.data)
-            row["size"], row["offset"] = buffer.data.nbytes, offset
-            self.out.patch(start + offset, buffer.data)
+        arrays = [face_set.indices for face_set in self.face_sets] + [buffer.data for buffer in self.buffers]
+        for array, offset in zip(arrays, offsets, strict=True):
+            self.out.patch(start + offset, array)
+
+    def _fill_face_sets(self, table: Array, offsets: list[int]) -> None:
+        sets = self.face_sets
+        _fill_from(table, sets, "flags", "strip", "cull_back", "unk06")
+        counts = [len(each.indices) if each.index_count is None else each.index_count for each in sets]
+        fill(table, "index_count", counts)
+        fill(table, "offset", offsets)
+        for i, each in enumerate(sets):
+            bits = each.index_size or int(self.flver.header["index_size"]) or 16
+            if each.indices.dtype.itemsize * 8 != bits and each.index_count is None:
+                raise FormatError(f"{each.indices.dtype} indices are said to have {bits} bits", trail=f"face_sets[{i}]")
+        if table.dtype != SHORT_FACE_SET.dtype:
+            _fill_from(table, sets, "index_size", "unk14", "unk1C")
+            fill(table, "size", [each.indices.nbytes for each in sets])
+
+    def _fill_buffers(self, table: Array, offsets: list[int]) -> None:
+        buffers, layouts = self.buffers, self.flver.layouts
+        wild = next((each.layout for each in buffers if not 0 <= each.layout < len(layouts)), None)
+        if wild is not None:
+            raise FormatError(f"layout {wild} of {len(layouts)}", trail="buffers")
+        _fill_from(table, buffers, "slot", "layout")
+        fill(table, "vertex_size", [each.data.dtype.itemsize for each in buffers])
+        fill(table, "vertex_count", [len(each.data) for each in buffers])
+        fill(table, "size", [each.data.nbytes for each in buffers])
+        fill(table, "offset", offsets)
+        for row, buffer in zip(table, buffers, strict=True):
+            row["unk10"] = np.void(buffer.unk10)
+
+
+def _fill_from(table: Array, parts: Sequence[Any], *fields: str) -> None:
+    """Set columns of a table from the attributes of the same names."""
+    for field in fields:
+        fill(table, field, [getattr(part, field) for part in parts])
+
+
+def _gx_offset(reference: GxReference, offsets: list[list[int]], trail: str) -> int:
+    """Return where the item stands that a material's overrides begin with."""
+    gx_list, item = reference.gx_list, reference.item
+    if not 0 <= gx_list < len(offsets) or not 0 <= item < len(offsets[gx_list]):
+        raise FormatError(f"item {item} of GX list {gx_list} is not in the model", trail=trail)
+    return offsets[gx_list][item]
 
 
 def _rows(record: Record, rows: list[Array]) -> Array:

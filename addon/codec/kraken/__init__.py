@@ -18,6 +18,7 @@ from .blocks import Kind, Quantum
 from .chunks import Chunk, PlainChunk
 from .lanes import HuffmanBatch
 
+# A batch ends at any of these: bytes of output, bytes of source, Huffman symbols. They keep its memory below 100 MiB.
 BATCH_OUTPUT = 1 << 24
 BATCH_SOURCE = 1 << 22
 BATCH_SYMBOLS = 1 << 22
@@ -30,7 +31,7 @@ def decode(payload: Buffer, size: int, progress: Callable[[float], None] | None 
     Args:
         payload: the compressed bytes; zeros may follow them.
         size: bytes of the content.
-        progress: called now and then with the share that is done, 0 to 1.
+        progress: called now and then with the share that is done, 0 to 1; what it raises ends the work.
 
     Returns:
         ``size`` bytes.
@@ -98,7 +99,7 @@ class _Batch:
     def full(self) -> bool:
         """Whether another quantum would take more memory than it saves time."""
         source = self.quanta[-1][0].source_end - self.quanta[0][0].source
-        return self.size >= BATCH_OUTPUT or source >= BATCH_SOURCE or self.huffman.symbols >= BATCH_SYMBOLS
+        return self.size >= BATCH_OUTPUT or source >= BATCH_SOURCE or self.huffman.cost >= BATCH_SYMBOLS
 
     def run(self) -> Iterator[float]:
         """Write the output; yield, now and then, how many bytes' worth of work is done since the last time."""

@@ -53,9 +53,11 @@ COMPOSITE = BitTable("composite head", 8, (
 ))  # fmt: skip
 
 RAW, TANS, HUFFMAN, RUNS, HUFFMAN_HALVES, COMPOSED = range(6)
-MAX_COUNT = 1 << 18
 MAX_DEPTH = 8  # real files nest three deep
-MAX_DECODED = 40 * 0x20000  # of all arrays of a chunk: five, each with at most eight levels of its own size
+SPARE_COMMANDS = 64  # real run commands are fewer than the bytes they make
+# What the arrays of a chunk may take together: five, each with at most eight levels of its own size.
+MAX_COST = 40 * 0x20000
+ARRAY_COST = 4096  # of each array, beside its bytes: a code table
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class ArrayWalker:
     def __init__(self, payload: memoryview, batch: HuffmanBatch) -> None:
         self.payload = payload
         self.batch = batch
-        self._left = MAX_DECODED
+        self._left = MAX_COST
 
     def walk(self, pos: int, end: int, cap: int, depth: int = 0) -> tuple[Part, int]:
         """Walk the array at ``pos``; return it and the place behind it.
@@ -99,9 +101,9 @@ class ArrayWalker:
         kind, pos, size, count = self._header(pos, end)
         if count > cap:
             raise damaged("an array decodes to more bytes than fit", pos)
-        self._left -= count
+        self._left -= count + ARRAY_COST
         if self._left < 0 or depth > MAX_DEPTH:
-            raise damaged("arrays are nested too deep", pos)
+            raise damaged("arrays are nested too deep or too many", pos)
         end = pos + size
         if kind == RAW:
             return known(np.frombuffer(self.payload[pos:end], np.uint8)), end
@@ -138,7 +140,7 @@ class ArrayWalker:
         bits = BitText(self.payload[pos : min(end, pos + TABLE_BYTES)], pos)
         table = read_table(bits)
         if isinstance(table, int):
-            return known(np.full(count, table, np.uint8))
+            return _filled(count, table)
         pos += bits.bytes_used()
         out = np.empty(count, np.uint8)
         if end - pos < (6 if halves else 3):
@@ -164,10 +166,10 @@ class ArrayWalker:
         if pos == end:
             raise damaged("an empty run-length array", pos)
         if end - pos == 1:
-            return known(np.full(count, self.payload[pos], np.uint8))
+            return _filled(count, self.payload[pos])
         if self.payload[pos] == 0:
             return Part(count, lambda: _bytes(runs.expand(self.payload[pos + 1 : end], count, pos)))
-        prefix, rest = self.walk(pos, end, MAX_COUNT, depth + 1)
+        prefix, rest = self.walk(pos, end, 2 * count + SPARE_COMMANDS, depth + 1)
 
         def resolve() -> Array:
             commands = prefix.resolve().tobytes() + self.payload[rest:end]
@@ -224,6 +226,10 @@ class ArrayWalker:
 def known(values: Array) -> Part:
     """Return the part whose bytes stand in ``values`` when the time comes."""
     return Part(len(values), lambda: values)
+
+
+def _filled(count: int, value: int) -> Part:
+    return Part(count, lambda: np.full(count, value, np.uint8))
 
 
 def _bytes(data: bytes) -> Array:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from ..binary import Array, Buffer
 from ..errors import FormatError
 
@@ -88,6 +90,14 @@ class BitText:
             raise damaged("bits end too early", self.offset)
         self.pos = len(self.text) - len(parts.pop())
         return [len(part) for part in parts]
+
+    def fields(self, count: int, width: int) -> Array:
+        """Return ``count`` numbers of ``width`` bits each, (count,) int64."""
+        start, self.pos = self.pos, self.pos + count * width
+        if self.pos > len(self.text):
+            raise damaged("bits end too early", self.offset)
+        digits = np.frombuffer(self.text[start : self.pos].encode("ascii"), np.uint8) & 1
+        return digits.reshape(count, width) @ (1 << np.arange(width)[::-1])
 
     def bytes_used(self) -> int:
         """Return the bytes read so far, the last one counted whole."""

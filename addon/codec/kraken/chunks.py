@@ -95,7 +95,8 @@ def walk(payload: memoryview, quantum: Quantum, batch: HuffmanBatch) -> Iterator
             yield PlainChunk(start, part)
             continue
         body, pos = pos + 3, pos + 3 + size
-        if pos > quantum.source_end or size > end - start or mode > (size < end - start):
+        highest_mode = 1 if size < end - start else 0
+        if pos > quantum.source_end or size > end - start or mode > highest_mode:
             raise damaged("a chunk header", body - 3)
         if size == end - start:
             yield PlainChunk(start, known(np.frombuffer(payload[body:pos], np.uint8)))

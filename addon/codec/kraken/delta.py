@@ -77,7 +77,7 @@ def _groups(starts: Array, sizes: Array, literals: Array, needs: Array) -> tuple
     needs = np.where(sizes > REGION_MOST, starts + sizes, needs)
     heads = []
     front = -1
-    for index, (place, need) in enumerate(zip(starts.tolist(), needs.tolist(), strict=True)):
+    for index, place, need in zip(range(len(starts)), starts.tolist(), needs.tolist(), strict=True):
         if need > front:
             heads.append(index)
             front = place if need <= place else -1

@@ -141,7 +141,7 @@ def _new(bits: BitText) -> tuple[list[int], list[int]]:
     numbers = bits.unaries(range_numbers(bits, count) + count)
     values = np.array(numbers[:count])
     if low_bits:
-        values = values << low_bits | [bits.take(low_bits) for _ in range(count)]
+        values = values << low_bits | bits.fields(count, low_bits)
     deltas = zigzag(values)
     running = 30 + deltas.cumsum() - deltas
     lengths: list[int] = (deltas + (running >> 2) + 1).tolist()

@@ -17,10 +17,11 @@ from ..binary import Array
 from .bits import bytes_for, damaged
 from .huffman import ENTRIES, MAX_LENGTH, CodeTable
 
-SEGMENT = 256
-WARM_UP = 40
-ROUND = 64
+SEGMENT = 256  # symbols of a lane
+WARM_UP = 40  # symbols in front of a cut; nearly all codes fall into step within them
+ROUND = 32  # steps after which finished lanes leave
 PAD = 16
+TABLE_COST = 1024  # symbols that take as much memory as a table
 
 
 @dataclass
@@ -43,11 +44,11 @@ class Group:
 
 
 class HuffmanBatch:
-    """The code streams of some blocks, and how many symbols they hold."""
+    """The code streams of some blocks, and how much memory they will take, counted in symbols."""
 
     def __init__(self) -> None:
         self.groups: list[Group] = []
-        self.symbols = 0
+        self.cost = 0
 
     def add(self, group: Group) -> None:
         """Register a group of streams.
@@ -60,7 +61,7 @@ class HuffmanBatch:
         if first > 8 * (group.shared - group.forward) or count - first > 8 * (group.end - group.shared):
             raise damaged("more Huffman symbols than bits", group.forward)
         self.groups.append(group)
-        self.symbols += count
+        self.cost += count + TABLE_COST
 
     def decode(self, data: memoryview, offset: int) -> None:
         """Fill the output of all groups.
@@ -211,47 +212,53 @@ class _Lanes:
             stop[np.flatnonzero(~inner[1:])] = end
             landing[redo] = entry[redo]
             todo = redo[entry[redo] < stop[redo]]
-            for lane, codes, inside in self._rounds(todo, landing, stop, base):
-                rows.append((lane, turn[lane], codes, inside))
+            for lane, codes, taken in self._rounds(todo, landing, stop, base):
+                rows.append((lane, turn[lane], codes.T.astype(np.uint16), taken))
             redo = np.flatnonzero((landing[:-1] != entry[1:]) & inner[1:-1]) + 1
             entry[redo] = landing[redo - 1]
-        lane, row_turn, codes, inside = (np.concatenate(column) for column in zip(*rows, strict=True))
+        lane, row_turn, codes, taken = (np.concatenate(column) for column in zip(*rows, strict=True))
         valid = np.flatnonzero(row_turn == turn[lane])
         valid = valid[lane[valid].argsort(kind="stable")]
-        inside = inside[valid]
-        sizes = np.bincount(lane[valid], inside.sum(axis=1), lanes).astype(np.int64)
-        return codes[valid][inside], sizes, landing
+        taken = taken[valid]
+        sizes = np.bincount(lane[valid], taken, lanes).astype(np.int64)
+        return codes[valid][np.arange(ROUND) < taken[:, None]], sizes, landing
 
     def _rounds(self, lane: Array, pos: Array, stop: Array, base: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Advance lanes until each is at its stop or behind; ``pos`` is kept up to date.
 
         Yields:
-            After each round: the lanes that took part, their codes (lanes, ROUND) uint16, and which of them started
-            in front of the stop.
+            After each round: the lanes that took part, their codes (ROUND, lanes), and how many of these start in
+            front of the stop.
         """
         while lane.size:
             codes, places = self._round(pos[lane], base[lane])
-            inside = places[:-1] < stop[lane]
-            pos[lane] = places[inside.sum(axis=0), np.arange(len(lane))]
-            yield lane, codes.T.astype(np.uint16), inside.T.copy()
-            lane = lane[pos[lane] < stop[lane]]
+            over = places[-1] >= stop[lane]
+            last = np.flatnonzero(over)
+            taken = np.full(len(lane), ROUND)
+            taken[last] = (places[:-1, last] < stop[lane[last]]).sum(axis=0)
+            pos[lane] = places[taken, np.arange(len(lane))]
+            yield lane, codes, taken
+            lane = lane[~over]
 
     def _round(self, pos: Array, base: Array) -> tuple[Array, Array]:
         """Take ROUND codes in every lane; return them (ROUND, lanes) and the positions (ROUND + 1, lanes)."""
         codes = np.empty((ROUND, len(pos)), np.int32)
         places = np.empty((ROUND + 1, len(pos)), np.int32)
         places[0] = pos
-        shift, window = np.empty_like(pos), np.empty_like(pos)
-        for here, code, behind in zip(places, codes, places[1:], strict=False):
-            np.right_shift(here, 3, out=shift)
-            self.windows.take(shift, out=window, mode="clip")
-            np.bitwise_and(here, 7, out=shift)
-            np.right_shift(window, shift, out=window)
-            np.bitwise_and(window, ENTRIES - 1, out=window)
-            np.add(window, base, out=window)
-            self.lookup.take(window, out=code, mode="clip")
-            np.right_shift(code, 8, out=window)
-            np.add(here, window, out=behind)
+        window, work = np.empty_like(pos), np.empty_like(pos)
+        for index, (here, code, behind) in enumerate(zip(places, codes, places[1:], strict=False)):
+            if index & 1:  # a window of 32 bits from a byte on holds two codes
+                np.right_shift(window, work, out=window)
+            else:
+                np.right_shift(here, 3, out=work)
+                self.windows.take(work, out=window, mode="clip")
+                np.bitwise_and(here, 7, out=work)
+                np.right_shift(window, work, out=window)
+            np.bitwise_and(window, ENTRIES - 1, out=work)
+            np.add(work, base, out=work)
+            self.lookup.take(work, out=code, mode="clip")
+            np.right_shift(code, 8, out=work)
+            np.add(here, work, out=behind)
         return codes, places
 
     @staticmethod

@@ -77,18 +77,21 @@ def _matches(chunk: LzChunk, start: int, out: bytearray) -> tuple[Array, Array, 
 def _distances(slots: Array, fresh: Array) -> Array:
     """Return the distance of each match, (n,) int64, from the slots of recent ones and the new ones."""
     changes = np.flatnonzero(slots)
+    steps = slots[changes].astype(np.int64)
+    steps[steps == FRESH] = fresh  # of at least 8, so that slots 1 and 2 still stand out
     first = second = third = LEAST_DISTANCE
-    new = iter(fresh.tolist())
-    found = [first]
-    for slot in slots[changes].tolist():
-        if slot == FRESH:
-            first, second, third = next(new), first, second
-        elif slot == 1:
+    again = []
+    for step in steps.tolist():
+        if step >= LEAST_DISTANCE:
+            third, second, first = second, first, step
+        elif step == 1:
             first, second = second, first
+            again.append(first)
         else:
             first, second, third = third, first, second
-        found.append(first)
-    return np.array(found).repeat(np.diff(changes, prepend=0, append=len(slots)))
+            again.append(first)
+    steps[steps < LEAST_DISTANCE] = again
+    return np.append(LEAST_DISTANCE, steps).repeat(np.diff(changes, prepend=0, append=len(slots)))
 
 
 def _region(chunk: LzChunk) -> tuple[Array, Array]:

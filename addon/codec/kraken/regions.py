@@ -67,7 +67,7 @@ class Region:
         if scale and len(codes) and width.max() > MAX_WIDTH:
             raise damaged("an offset code", self._offset)
         bits = self._fields(width)
-        value = codes.astype(np.int64)
+        value: Array = codes.astype(np.int64)
         if not scale:
             near = (((1 << width) + bits) << 4) + PLAIN.split(value)[0] - 248
             far: Array = FAR_BASE + (1 << width) + bits
