@@ -23,7 +23,7 @@ from addon.codec.havok.collision.packing import (
     shared_codes,
 )
 from addon.codec.havok.collision.shapes import MeshShape, Shape, ShapeInstance
-from addon.codec.havok.collision.simd import BIG, CHILD, EMPTY, LEAF, SimdTree
+from addon.codec.havok.collision.simd import BIG, CHILD, EMPTY, LEAF, SimdTree, empty_simd
 from addon.codec.havok.collision.trees import Nodes, walk
 from addon.maths.sorts import ranks
 
@@ -350,8 +350,6 @@ class _Builder:
                 self._exact_boxes(mesh, primitives, order)[alive], key[alive].astype(np.uint32), flagged=flagged
             )
         else:
-            from addon.codec.havok.collision.writing import empty_simd
-
             mesh.simd = empty_simd()
 
     def _exact_boxes(self, mesh, primitives, order):

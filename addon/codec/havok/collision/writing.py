@@ -16,7 +16,7 @@ from ..tagfile import Tagfile
 from .bodies import Body
 from .mesh import CompressedMesh
 from .shapes import ConvexShape, ExternShape, GroupShape, MeshShape, RoundShape, Shape, ShapeInstance
-from .simd import BIG, EMPTY, SimdTree, node_values
+from .simd import SimdTree, empty_simd, node_values
 from .trees import Nodes
 
 CLASSES = (
@@ -272,13 +272,6 @@ def _store_simd(view: View, tree: SimdTree | None) -> None:
     view["nodes"] = node_values(SimdTree(tree.boxes, tree.kind, tree.value, tree.compact, flagged), element)
     if "isCompact" in view:
         view["isCompact"] = tree.compact or 0
-
-
-def empty_simd() -> SimdTree:
-    """Return the simd tree of a mesh without one: two nodes of empty lanes."""
-    boxes = np.empty((2, 4, 2, 3), np.float32)
-    boxes[:, :, 0], boxes[:, :, 1] = BIG, -BIG
-    return SimdTree(boxes, np.full((2, 4), EMPTY, np.uint8), np.zeros((2, 4), np.uint32), None, leaf_flags=True)
 
 
 def _store_bits(view: View, bits: Array) -> None:
