@@ -8,6 +8,4 @@ from .havok import Tagfile
 from .havok.collision import read_collision
 from .source import open_source
 
-__all__ = [
-    "Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source", "read_collision",
-]  # fmt: skip
+__all__ = ["Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source", "read_collision"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..codec.binary import Array
 from ..codec.havok.collision.decode import QUAD, Primitives, Triangles
+from ..codec.havok.collision.mesh import CompressedMesh
 from ..codec.havok.collision.packing import SHARED_STEPS
-from ..codec.havok.collision.shapes import MeshShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,9 @@ class Corners:
     steps: Array
 
     @classmethod
-    def of(cls, shape: MeshShape) -> Corners:
+    def of(cls, mesh: CompressedMesh, primitives: Primitives, decoded: Triangles) -> Corners:
         """Return the corners of a mesh, from its decoded triangles."""
-        points = corner_points(shape.primitives, shape.decoded)
-        mesh = shape.mesh
+        points = corner_points(primitives, decoded)
         shared = (mesh.domain[1, :3] - mesh.domain[0, :3]) * SHARED_STEPS
         packed = np.where(mesh.sections["num_packed"][:, None] > 0, mesh.sections["codec"][:, 1], np.float32(0))
         return cls(points, np.maximum(shared, packed))

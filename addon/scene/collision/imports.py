@@ -81,7 +81,7 @@ def import_collision(
     """
     settings = settings or CollisionSettings()
     result = CollisionResult()
-    files = list(dict.fromkeys(each for path in paths for each in _with_others(Path(path), settings)))
+    files = _distinct([each for path in paths for each in _with_others(Path(path), settings)])
     import_files(context, files, _Job(context, settings, result), result, cache=cache, progress=progress)
     result.warnings += _placeholder_warnings(result, files)
     return result
@@ -90,6 +90,18 @@ def import_collision(
 def _with_others(path: Path, settings: CollisionSettings) -> list[Path]:
     beside = sets_beside(path) if settings.also else {}
     return [path, *(beside[each] for each in sorted(settings.also) if each in beside)]
+
+
+def _distinct(files: list[Path]) -> list[Path]:
+    """Return files once each, a split binder of which both halves were chosen by its header."""
+    headers = {path for path in files if path.suffix.lower().endswith("bhd")}
+    halves = {path for path in files if path.suffix.lower().endswith("bdt")}
+    doubled = {path for path in halves if path.with_suffix(path.suffix[:-2] + _other_case(path)) in headers}
+    return [path for path in dict.fromkeys(files) if path not in doubled]
+
+
+def _other_case(path: Path) -> str:
+    return "HD" if path.suffix.isupper() else "hd"
 
 
 @dataclass
@@ -157,15 +169,16 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
     groups, palette = Groups(context, settings.scale), Palette()
     file = str(path.resolve())
+    chosen = None if settings.set is None else CollisionSet(settings.set)
     made = []
     for member, body, found in decoded.bodies:
-        place = place_of(member, body.name, settings.set)
+        place = place_of(member, body.name, chosen)
         stem = member.name.split(".", 1)[0] or member.name
         title = stem if decoded.counts[member.path] == 1 else f"{stem} {body.name or body.index}"
         obj = build(found, Origin(file, member, body), title, place)
         groups.collection(place.area, place.set).objects.link(obj)
         _attach(obj, place, groups, settings.scale)
-        paint(obj, settings.color, palette)
+        paint(obj, Mode(settings.color), palette)
         made.append(ImportedBody(obj, place.set.value, len(found.mesh)))
     return made
 
