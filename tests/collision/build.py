@@ -25,7 +25,6 @@ from addon.codec.havok.collision.packing import (
 from addon.codec.havok.collision.shapes import MeshShape, Shape, ShapeInstance
 from addon.codec.havok.collision.simd import BIG, CHILD, EMPTY, LEAF, SimdTree, empty_simd
 from addon.codec.havok.collision.trees import Nodes, walk
-from addon.codec.havok.collision.writing import empty_simd
 from addon.maths.sorts import ranks
 
 PAGE = 65536

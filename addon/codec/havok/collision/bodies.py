@@ -85,7 +85,7 @@ def read_collision(tag: Tagfile) -> list[Body]:
 def _read_system(reader: ShapeReader, number: int, system: View) -> list[Body]:
     records = system.many("bodyCinfos")
     positions = records.numbers("position", "<f4", (4,))[:, :3]
-    turns = _unit(records.numbers("orientation", "<f4", (4,)))
+    turns = unit(records.numbers("orientation", "<f4", (4,)))
     names, shapes = records.links("name").texts(), records.links("shape")
     ragdoll = system.is_a("hknpRagdollData")
     bodies = []
@@ -102,7 +102,7 @@ def _read_system(reader: ShapeReader, number: int, system: View) -> list[Body]:
 _NOTHING = Shape(name="", type=0, flags=0, key_bits=0, radius=0.0, user_data=0)
 
 
-def _unit(turns: Array) -> Array:
+def unit(turns: Array) -> Array:
     """Return unit quaternions; one of zeros, or of what is no number, turns nothing."""
     wide = turns.astype(np.float64)
     length = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
