@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 
 from ...codec.binary import Array
+from ...codec.errors import FormatError
 from ...codec.havok.collision import keys as shape_keys
+from ...codec.havok.collision.decode import materials_of
 from ...codec.havok.collision.mesh import MaterialTable
+from ...codec.havok.collision.shapes import MeshShape
 from .source import Rows
 
 VERSION = 0x100000
@@ -43,3 +49,30 @@ def material_table(keys: Array, width: int, rows: Rows, triangles: Array, names:
     count = np.arange(len(rows), dtype=np.uint32)
     table = MaterialTable(rows.data.astype(np.uint32), count, triangles[rows.source].astype(np.uint32), names, VERSION)
     return shape_keys.to_left(keys, width), table
+
+
+def repaint(shape: MeshShape, materials: Array) -> MeshShape:
+    """Return a mesh with other hit materials; only the rows of triangles whose material differs change.
+
+    Materials that the table lacks are put at its end; those that no row uses any longer stay.
+
+    Args:
+        shape: the mesh.
+        materials: (m,) u4, of its triangles in the order of their keys.
+
+    Raises:
+        FormatError: a triangle that no row of the table describes.
+    """
+    decoded, table = shape.decoded, shape.mesh.materials
+    changed = np.flatnonzero(decoded.materials != materials)
+    if not len(changed):
+        return shape
+    if table is None or (decoded.row[changed] < 0).any():
+        raise FormatError("the material of a triangle that no row of the material table describes cannot be changed")
+    names, data = material_indices(materials[changed], tuple(table.names.tolist()))
+    rows = table.primitive_data.copy()
+    rows[decoded.row[changed]] = data
+    mesh = copy.copy(shape.mesh)
+    mesh.materials = replace(table, primitive_data=rows, names=names)
+    _, primitive_data, found = materials_of(mesh, decoded.keys)
+    return replace(shape, mesh=mesh, decoded=replace(decoded, primitive_data=primitive_data, materials=found))

@@ -13,12 +13,10 @@ import numpy as np
 from ...errors import FormatError
 from ..objects import View
 from ..tagfile import Tagfile
-from .bodies import Body, unit
+from .bodies import NEW, Body, unit
 from .shapes import ExternShape, MeshShape, Shape
 from .storing import records, store_extern, store_mesh
 from .writing import ShapeWriter, write_body
-
-NEW = -1  # index of a body that is in no file yet
 
 
 def replace_collision(tag: Tagfile, bodies: Iterable[Body]) -> None:
