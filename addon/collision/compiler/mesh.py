@@ -14,7 +14,6 @@ from ...codec.havok.collision.decode import CUSTOM, QUAD, decode, list_primitive
 from ...codec.havok.collision.keys import width_for
 from ...codec.havok.collision.mesh import CompressedMesh
 from ...codec.havok.collision.shapes import MeshShape, ShapeInstance
-from ...codec.havok.collision.simd import empty_simd
 from ..corners import corner_points
 from .binary import Preorder
 from .customs import store_points
@@ -141,7 +140,6 @@ def _store(
     mesh.key_bits = mesh.shape_bits = width_for(mesh.max_key)
     mesh.key_count = len(kind) + int((kind == QUAD).sum())
     if not settings.simd:
-        mesh.simd = empty_simd(flagged=settings.sdk == "20180100")
         return mesh, keys
     boxes = np.stack([points.min(axis=1), points.max(axis=1)], axis=1)
     if customs:

@@ -8,6 +8,7 @@ from ...codec.binary import Array
 from ...codec.havok.collision.decode import CUSTOM, QUAD
 from ...codec.havok.collision.mesh import DATA_RUN, SECTION, CompressedMesh
 from ...codec.havok.collision.packing import SHARED_STEPS, packed_codes, shared_codes
+from ...codec.havok.collision.simd import empty_simd
 from ...codec.havok.collision.trees import Nodes
 from ...maths.runs import starts
 from .customs import CustomWords, custom_slots, custom_words, place_points
@@ -78,12 +79,14 @@ def empty_mesh(settings: CompileSettings) -> CompressedMesh:
     """Return a mesh without sections, whose keys have no bits (seed 003)."""
     nothing = Nodes(np.zeros((0, 3), np.uint8), np.zeros(0, bool), np.zeros(0, np.int64))
     radius = np.float32(settings.radius)
-    return CompressedMesh(
+    mesh = CompressedMesh(
         np.zeros(0, SECTION), np.zeros((0, 4), np.uint8), np.zeros(0, np.uint32), np.zeros(0, np.uint64),
         np.zeros(0, np.uint16), np.zeros(0, DATA_RUN), with_w(np.zeros((2, 3), np.float32), radius), nothing, nothing,
         np.zeros(1, np.int64), has_simd=settings.simd if settings.sdk == "20180100" else None, key_count=0, key_bits=0,
         max_key=0, flat_convex=0, interior=np.zeros(0, bool), radius=float(radius),
     )  # fmt: skip
+    mesh.simd = empty_simd(flagged=settings.sdk == "20180100")
+    return mesh
 
 
 def _bare_mesh(

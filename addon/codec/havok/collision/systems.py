@@ -21,7 +21,7 @@ MATERIAL: dict[str, Any] = {
     "disablingCollisionsBetweenCvxCvxDynamicObjectsDistance": 5,
 }  # fmt: skip
 DEACTIVATION = {
-    "maxDistSqrd": 0.0025, "maxRotSqrd": 0.0025, "invBlockSize": 1, "pathingUpperThreshold": 26623,
+    "maxDistSqrd": 0.0025000002, "maxRotSqrd": 0.0025000002, "invBlockSize": 1, "pathingUpperThreshold": 26623,
     "pathingLowerThreshold": -26213, "numDeactivationFrequencyPasses": 4, "deactivationVelocityScaleSquare": 115,
     "minimumPathingVelocityScaleSquare": 117, "spikingVelocityScaleThresholdSquared": 6,
     "minimumSpikingVelocityScaleSquared": 115,
@@ -31,7 +31,7 @@ MOTION: dict[str, Any] = {
     "deactivationSettings": DEACTIVATION,
     "fullCastSettings": {
         "minSeparation": -0.5, "minExtraSeparation": -0.125, "toiSeparation": -0.25, "toiExtraSeparation": -0.0875,
-        "toiAccuracy": 0.01, "relativeSafeDeltaTime": 0.025, "absoluteSafeDeltaTime": 2.5e-05, "keepTime": 0.05,
+        "toiAccuracy": 0.01, "relativeSafeDeltaTime": 0.024999999, "absoluteSafeDeltaTime": 2.5e-05, "keepTime": 0.05,
         "keepDistance": 0.05, "maxIterations": 5,
     },
 }  # fmt: skip
