@@ -15,7 +15,7 @@ from addon.codec.havok.collision.shapes import ShapeInstance
 from addon.codec.havok.collision.simd import CHILD, LEAF
 from addon.codec.havok.collision.writing import write_collision
 from addon.collision import check, surface
-from addon.collision.compiler import Cancelled, CompileSettings, CustomPart, compile_mesh, repaint
+from addon.collision.compiler import Cancelled, CompileSettings, CustomPart, compile_mesh, custom_parts, repaint
 from tests.collision.meshes import ball, compiled, ground, meshes, soup
 from tests.collision.parts import box
 
@@ -270,6 +270,12 @@ def test_shapes_and_point_sets_around_a_mesh(sdk, side):
     assert np.abs(found - points).max() < 1.1 / 1023
     assert len(body.triangles) == len(triangles)
     assert len(surface(body).mesh) > len(triangles)
+    kept = custom_parts(body.shape)
+    for part in kept:
+        assert any(np.abs(part.box - other.box).max() < 1e-5 for other in customs)
+    again = compile_mesh(vertices, triangles, np.full(len(triangles), 21), chosen, customs=kept, externs=externs)
+    assert list(map(str, check(again.shape.mesh))) == []
+    assert sorted(again.shape.custom.extern) == sorted(custom.extern)
 
 
 def test_too_many_points():

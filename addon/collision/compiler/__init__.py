@@ -7,6 +7,7 @@
     data = write_collision("20180100", [body]).write()
 """
 
+from .customs import custom_parts
 from .extern import CompiledExtern, compile_extern
 from .leaves import CustomPart
 from .mesh import Compiled, compile_mesh
@@ -22,5 +23,6 @@ __all__ = [
     "Progress",
     "compile_extern",
     "compile_mesh",
+    "custom_parts",
     "repaint",
 ]

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...codec.binary import Array
 from ...codec.errors import FormatError
-from ...codec.havok.collision.custom import leaf_boxes
+from ...codec.havok.collision.custom import EXTERN, UNKNOWN, leaf_boxes
 from ...codec.havok.collision.decode import CUSTOM
 from ...codec.havok.collision.mesh import CompressedMesh
 from ...codec.havok.collision.packing import PACKED_BITS, PACKED_TOPS, join
+from ...codec.havok.collision.shapes import MeshShape
+from ...codec.havok.collision.simd import LEAF
 from .layout import Layout
 from .leaves import CustomPart, Leaves
 from .slots import PAGE, SharedVertices, Slots
@@ -23,6 +25,30 @@ POINTS_WORD = {
     "20180100": 0x3C24,
 }  # third word of most records of each game; its meaning is not known
 MAX_POINTS = 255
+
+
+def custom_parts(shape: MeshShape) -> list[CustomPart]:
+    """Return the custom primitives of a mesh, to be compiled into it again; those of an unknown kind are not among them.
+
+    Their boxes are those of the simd tree, or without one those of their leaves less the convex radius.
+    """
+    custom = shape.custom
+    known = np.flatnonzero(custom.kind != UNKNOWN)
+    if not len(known):
+        return []
+    radius = np.float32(shape.mesh.radius) * np.array([[1], [-1]], np.float32)
+    boxes = leaf_boxes(shape.mesh, custom.section, custom.primitive) + radius
+    simd = shape.mesh.simd
+    if simd is not None:
+        node, lane = np.nonzero((simd.kind == LEAF) & np.isin(simd.value, custom.keys))
+        boxes[np.searchsorted(custom.keys, simd.value[node, lane])] = simd.boxes[node, lane]
+    return [
+        CustomPart(
+            boxes[place], int(custom.extern[place]), custom.points[place],
+            int(custom.words[place, 1 if custom.kind[place] == EXTERN else 2]),
+        )
+        for place in known.tolist()
+    ]  # fmt: skip
 
 
 @dataclass(eq=False)

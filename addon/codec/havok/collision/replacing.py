@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...errors import FormatError
+from ..classes import learn_hashes
 from ..objects import View
 from ..tagfile import Tagfile
 from .bodies import NEW, Body, unit
@@ -37,6 +38,7 @@ def replace_collision(tag: Tagfile, bodies: Iterable[Body]) -> None:
         if body.system not in wanted:
             raise FormatError(f"body {body.name} is of system {body.system}, the file has {len(systems)}", tag.file)
         wanted[body.system].append(body)
+    learn_hashes(tag)
     replacer = _Replacer(tag)
     for number, system in enumerate(systems):
         replacer.replace(system, wanted[number])
