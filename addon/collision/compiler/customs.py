@@ -28,7 +28,7 @@ MAX_POINTS = 255
 
 
 def custom_parts(shape: MeshShape) -> list[CustomPart]:
-    """Return the custom primitives of a mesh, to be compiled into it again; those of an unknown kind are not among them.
+    """Return the custom primitives of a mesh, to be compiled again; those of unknown kinds are left out.
 
     Their boxes are those of the simd tree, or without one those of their leaves less the convex radius.
     """
