@@ -12,9 +12,10 @@ from pathlib import Path
 
 from .binary import Buffer
 from .binder import COMPRESSED, Binder, Entry, SplitBinder
-from .dcx import Dcx, is_dcx
+from .dcx import Dcx, Progress, is_dcx
 from .errors import FormatError
 from .havok import peek
+from .havok.tagfile import PACKFILE, packfile_fault
 
 
 class Kind(StrEnum):
@@ -66,18 +67,20 @@ class Member:
     file: str
     stored: Buffer = field(repr=False)
     library: Compendiums | None = field(default=None, repr=False)
+    _content: Buffer | None = field(default=None, init=False, repr=False)
 
-    def data(self) -> Buffer:
+    def data(self, progress: Progress | None = None) -> Buffer:
         """Return the member's bytes, unwrapped at the first call.
+
+        Args:
+            progress: called with the share that is done, 0 to 1, while the member is unwrapped.
 
         Raises:
             FormatError: the wrapper is damaged or not supported.
         """
+        if self._content is None:
+            self._content = unwrap(self.stored, self.file, progress)
         return self._content
-
-    @cached_property
-    def _content(self) -> Buffer:
-        return unwrap(self.stored, self.file)
 
     @property
     def kind(self) -> Kind:
@@ -92,7 +95,7 @@ class Member:
     @cached_property
     def _told(self) -> tuple[Kind, str]:
         try:
-            return kind_of(self.data(), self.file), ""
+            return kind_of(self.data(), self.file), packfile_fault(self.data())
         except FormatError as error:
             return Kind.UNREADABLE, str(error)
 
@@ -165,12 +168,13 @@ class Source:
         return [member for member in self.members if member.kind == kind]
 
 
-def open_source(path: str | Path, compendium: str | Path | None = None) -> Source:
+def open_source(path: str | Path, compendium: str | Path | None = None, progress: Progress | None = None) -> Source:
     """Open a file: loose, wrapped, a binder, or either half of a split binder.
 
     Args:
         path: the file.
         compendium: a compendium to prefer to those in the source and beside it.
+        progress: called with the share that is done, 0 to 1, while the file itself is unwrapped.
 
     Raises:
         FormatError: a wrapper or binder that is damaged or not supported, or half a split binder whose other half is
@@ -179,6 +183,7 @@ def open_source(path: str | Path, compendium: str | Path | None = None) -> Sourc
     """
     path = Path(path)
     member = Member(path.name, str(path), -1, path.name, path.read_bytes())
+    member.data(progress)
     half = _marked(member.stored)
     members = _split_members(member, path, half) if half in _HALVES else _expand(member)
     library = Compendiums(members, path, None if compendium is None else Path(compendium))
@@ -187,9 +192,9 @@ def open_source(path: str | Path, compendium: str | Path | None = None) -> Sourc
     return Source(path, members)
 
 
-def unwrap(data: Buffer, file: str = "") -> Buffer:
+def unwrap(data: Buffer, file: str = "", progress: Progress | None = None) -> Buffer:
     """Return the content of a DCX, or the data itself where it is none."""
-    return Dcx.read(data, file).content if is_dcx(data) else data
+    return Dcx.read(data, file, progress).content if is_dcx(data) else data
 
 
 def kind_of(data: Buffer, file: str = "") -> Kind:
@@ -221,7 +226,7 @@ _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"TPF\0", Kind.TPF),
     (0, b"CLM2", Kind.CLM2),
     (4, b"TCM0", Kind.COMPENDIUM),
-    (0, b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10", Kind.PACKFILE),
+    (0, PACKFILE, Kind.PACKFILE),
 )
 
 # what a tagfile is by the classes its root holds; the first that fits counts

@@ -113,8 +113,8 @@ class _Job:
     def key(self, _path: Path) -> tuple[str, Path | None]:
         return self.settings.member_filter, self.settings.compendium
 
-    def decode(self, path: Path) -> DecodedCollision:
-        return decode(path, self.settings, self.result.timings)
+    def decode(self, path: Path, progress: Progress) -> DecodedCollision:
+        return decode(path, self.settings, self.result.timings, progress)
 
     def build(self, path: Path, decoded: DecodedCollision) -> Callable[[], None]:
         with self.result.timings.stage("build"):
@@ -127,24 +127,31 @@ class _Job:
         return note
 
 
-def decode(path: Path, settings: CollisionSettings, timings: Timings) -> DecodedCollision:
+def decode(path: Path, settings: CollisionSettings, timings: Timings, progress: Progress) -> DecodedCollision:
     """Read and check every body of a file.
+
+    Args:
+        path: the file.
+        settings: how to import.
+        timings: takes the time of each stage.
+        progress: called with the share done, 0 to 1.
 
     Raises:
         FormatError: nothing to import, or one member that cannot be read.
         OSError: the file cannot be read.
     """
     with timings.stage("open"):
-        source = open_source(path, settings.compendium)
+        source = open_source(path, settings.compendium, lambda share: progress(0.5 * share))
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind in KINDS]
-    faults = [fault for member in wanted if (fault := member.fault)]
+    faults = [member.fault for member in wanted if member.kind == Kind.UNREADABLE]
     if not members:
-        packfiles = [member.name for member in wanted if member.kind == Kind.PACKFILE]
-        faults += [f"{name} is a Havok packfile, which Sekiro and Elden Ring do not use" for name in packfiles[:3]]
+        packfiles = [member for member in wanted if member.kind == Kind.PACKFILE]
+        faults += [f"{member.name} is {member.fault}" for member in packfiles[:3]]
         raise nothing_found("collision", settings.member_filter, faults)
     decoded = DecodedCollision(warnings=faults)
-    for member in members:
+    for number, member in enumerate(members):
+        progress(0.5 + 0.5 * number / len(members))
         with timings.stage("read"):
             bodies = read_collision(Tagfile.read(member.data(), member.compendium, member.file))
         with timings.stage("surfaces"):
