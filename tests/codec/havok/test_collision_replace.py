@@ -59,7 +59,7 @@ def test_untouched_files_of_our_own(sdk):
     shapes = [shape(sdk), compile_extern(*ground(5), sdk).shape, box(), None, shape(sdk, rows=False, flat_quads=True)]
     shapes.append(compile_mesh(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), CompileSettings(sdk=sdk)).shape)
     if sdk == SDKS[1]:
-        shapes += [group((np.eye(4), box())), build(grid(9), skip_shared=70_000)]
+        shapes += [group((np.eye(4), box())), build(grid(9), page=1)]
     tag = file(sdk, *shapes)
     before = tag.write()
     replace_collision(tag, read_collision(tag))

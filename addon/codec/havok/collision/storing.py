@@ -26,7 +26,7 @@ def make(tag: Tagfile, name: str) -> View:
     """
     kind = tag.types.find(name)
     if not kind:
-        raise FormatError(f"the types at hand, of SDK {tag.sdk}, have no class {name}")
+        raise FormatError(f"the types at hand (SDK {tag.sdk}) have no class {name}")
     view: View = tag.item(tag.add(kind, OBJECT, 1))
     return view
 
