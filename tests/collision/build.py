@@ -116,7 +116,7 @@ def _kill(made: Compiled, count: int) -> None:
 
 
 def _turn_pages(mesh: CompressedMesh, page: int) -> None:
-    """Store the shared vertices again on a page, one place further, and let every other section take them from there."""
+    """Store the shared vertices again on a page, one place further, and let every other section take those."""
     room = np.zeros(page * PAGE + 1 - len(mesh.shared), np.uint64)
     mesh.shared = np.concatenate([mesh.shared, room, mesh.shared])
     turned = np.arange(len(mesh.sections)) % 2 == 0
