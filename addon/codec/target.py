@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .binary import Buffer, Reader
-from .binder import Binder, Entry
+from .binder import Binder, Entry, SplitBinder
 from .dcx import Dcx, codec_name, is_dcx, read_header
 from .errors import FormatError
 from .source import Kind, kind_of, unwrap
 
 WRAPPED = ".dcx"
 BACKUP = ".bak"
+HALVES = ("bhd", "bdt")  # how the names of a split binder's two files end
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,21 @@ class Place:
         return entry.basename.lower() == self.name.lower()
 
 
+Contents = list[tuple[Place, bytes]]
+
+
 def is_binder(name: str) -> bool:
     """Tell from a file's name whether it is to be a binder."""
     return "bnd" in name.lower().removesuffix(WRAPPED).rsplit(".", 1)[-1]
+
+
+def halves(path: Path) -> tuple[Path, Path] | None:
+    """Return header and data file of a split binder by the name of either; None where the name is of something else."""
+    own = path.name[-3:]
+    if own.lower() not in HALVES:
+        return None
+    header, data = (end.upper() if own.isupper() else end for end in HALVES)
+    return path.with_name(path.name[:-3] + header), path.with_name(path.name[:-3] + data)
 
 
 def wrap(content: bytes, name: str, codec: str, like: Buffer | None = None) -> bytes:
@@ -78,32 +91,58 @@ def wrap(content: bytes, name: str, codec: str, like: Buffer | None = None) -> b
     return Dcx.new(content, codec).write()
 
 
-def put_into_binder(data: Buffer, file: str, place: Place, content: bytes) -> bytes:
-    """Return a binder, unwrapped, with other content in place of a member.
+def put_into_binder(data: Buffer, file: str, contents: Contents) -> bytes:
+    """Return a binder, unwrapped, with other content in place of members.
 
     Args:
         data: the binder's file, wrapped or not.
         file: what to call it in messages.
-        place: the member; it may be in a binder inside the binder, and may be there more than once with equal bytes.
-        content: of the member, not wrapped.
+        contents: the members, which may be in a binder inside the binder, and may be there more than once with equal
+            bytes; and what to put there, not wrapped.
 
     Raises:
         FormatError: no such member, or a binder or wrapper that is damaged or not supported.
     """
     inner = unwrap(data, file)
     if kind_of(inner) != Kind.BINDER:
-        raise FormatError("is no binder (split binders cannot be written into)", file)
+        raise FormatError("is no binder", file)
     binder = Binder.read(inner, file)
-    found = place.find(binder.entries)
-    if found:
-        binder.entries = [_with(entry, content) if entry in found else entry for entry in binder.entries]
-        return binder.write()
-    for i, entry in enumerate(binder.entries):
-        if "bnd" in entry.basename.lower() and member_of(entry.data, file, place) is not None:
-            inside = put_into_binder(entry.data, f"{file} > {entry.basename}", place, content)
-            binder.entries[i] = _with(entry, inside)
-            return binder.write()
-    raise FormatError(f"holds no {place.name}", file)
+    binder.entries = _put(binder.entries, file, contents)
+    return binder.write()
+
+
+def put_into_split(header: Buffer, data: Buffer, file: str, contents: Contents) -> tuple[bytes, bytes]:
+    """Return both files of a split binder with other content in place of members; see `put_into_binder`."""
+    binder = SplitBinder.read(unwrap(header, file), unwrap(data, file), file, file)
+    binder.entries = _put(binder.entries, file, contents)
+    return binder.write()
+
+
+def _put(entries: list[Entry], file: str, contents: Contents) -> list[Entry]:
+    """Return entries with other content in place of members of theirs or of binders among them."""
+    changed, deeper = list(entries), list[tuple[Place, bytes]]()
+    for place, content in contents:
+        found = {id(entry) for entry in place.find(entries)}
+        if not found:
+            deeper.append((place, content))
+        changed = [
+            _with(now, content) if id(entry) in found else now for entry, now in zip(entries, changed, strict=True)
+        ]
+    if not deeper:
+        return changed
+    for i, entry in enumerate(entries):
+        inside = [each for each in deeper if _may_hold(entry) and member_of(entry.data, file, each[0]) is not None]
+        if inside:
+            content = put_into_binder(changed[i].data, f"{file} > {entry.basename}", inside)
+            changed[i] = _with(entry, content)
+            deeper = [each for each in deeper if each not in inside]
+    if deeper:
+        raise FormatError(f"holds no {', '.join(place.name for place, _ in deeper[:5])}", file)
+    return changed
+
+
+def _may_hold(entry: Entry) -> bool:
+    return "bnd" in entry.basename.lower()
 
 
 def member_of(data: Buffer, file: str, place: Place) -> Buffer | None:
@@ -113,20 +152,24 @@ def member_of(data: Buffer, file: str, place: Place) -> Buffer | None:
         FormatError: a binder or wrapper that is damaged or not supported.
     """
     inner = unwrap(data, file)
-    if kind_of(inner) != Kind.BINDER:
-        return None
-    entries = Binder.read(inner, file).entries
+    return member_among(Binder.read(inner, file).entries, file, place) if kind_of(inner) == Kind.BINDER else None
+
+
+def member_among(entries: list[Entry], file: str, place: Place) -> Buffer | None:
+    """Return a member among a binder's entries or in binders among them, unwrapped; None where there is none."""
     found = place.find(entries)
     if found:
         return unwrap(found[0].data, file)
-    nested = (member_of(each.data, file, place) for each in entries if "bnd" in each.basename.lower())
+    nested = (member_of(each.data, file, place) for each in entries if _may_hold(each))
     return next((each for each in nested if each is not None), None)
 
 
 def _with(entry: Entry, content: bytes) -> Entry:
-    """Return an entry with other content, wrapped as it was."""
+    """Return an entry with other content, wrapped as it was; as it is where it has that content."""
     if not is_dcx(entry.data):
         return replace(entry, data=content)
+    if unwrap(entry.data) == content:
+        return entry
     stored = Dcx.read(entry.data).with_content(content).write()
     return replace(entry, data=stored, size=None if entry.size is None else len(content))
 
@@ -137,23 +180,43 @@ def save(path: Path, data: bytes) -> None:
     Raises:
         FormatError: the folder or the file cannot be written, in words that say why; what was there is as it was.
     """
-    written: Path | None = None
+    save_all({path: data})
+
+
+def save_all(files: dict[Path, bytes]) -> None:
+    """Save files that belong together: all is written beside them before the first one is replaced; see `save`."""
+    staged: dict[Path, Path] = {}
+    path = next(iter(files))
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".ossuary-", suffix=".tmp", delete=False) as out:
-            written = Path(out.name)
+        for path, data in files.items():
+            staged[path] = _stage(path, data)
+        for path, written in staged.items():
+            if path.exists():
+                shutil.copymode(path, written)
+                _back_up(path)
+            else:
+                written.chmod(0o666 & ~_umask())
+        for path, written in staged.items():
+            written.replace(path)
+    except OSError as error:
+        raise FormatError(_reason(error, path), path.name) from error
+    finally:
+        for written in staged.values():
+            written.unlink(missing_ok=True)
+
+
+def _stage(path: Path, data: bytes) -> Path:
+    """Write bytes into a new file beside another."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".ossuary-", suffix=".tmp", delete=False) as out:
+        written = Path(out.name)
+        try:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
-        if path.exists():
-            shutil.copymode(path, written)
-            _back_up(path)
-        else:
-            written.chmod(0o666 & ~_umask())
-        written.replace(path)
-    except OSError as error:
-        if written is not None:
+        except OSError:
             written.unlink(missing_ok=True)
-        raise FormatError(_reason(error, path), path.name) from error
+            raise
+    return written
 
 
 def _back_up(path: Path) -> None:
@@ -195,11 +258,21 @@ def refresh(path: Path, data: bytes, content_of: Callable[[Buffer], Buffer]) -> 
     Raises:
         FormatError: see `save`.
     """
-    if path.exists():
-        try:
-            if content_of(path.read_bytes()) == content_of(data):
-                return False
-        except (FormatError, OSError):
-            pass
-    save(path, data)
-    return True
+    return refresh_all({path: data}, content_of)
+
+
+def refresh_all(files: dict[Path, bytes], content_of: Callable[[Buffer], Buffer]) -> bool:
+    """Save those of several files that belong together whose content has changed; see `refresh`."""
+    changed = {path: data for path, data in files.items() if not _holds(path, data, content_of)}
+    if changed:
+        save_all(changed)
+    return bool(changed)
+
+
+def _holds(path: Path, data: bytes, content_of: Callable[[Buffer], Buffer]) -> bool:
+    if not path.exists():
+        return False
+    try:
+        return content_of(path.read_bytes()) == content_of(data)
+    except (FormatError, OSError):
+        return False

@@ -1,11 +1,12 @@
 """Typed records -> datablocks and back. What scripts call; operators are a skin over it."""
 
 from .collision.imports import CollisionSettings, import_collision
-from .exports import ExportResult, chosen_model, export_flver, models
+from .exports import chosen_model, export_flver, models
 from .files import DecodedCache
 from .imports import import_flver
 from .result import CollisionResult, ImportedBody, ImportedModel, ImportResult
 from .settings import FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
+from .writing import ExportResult
 
 __all__ = [
     "CollisionResult",

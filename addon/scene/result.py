@@ -165,3 +165,8 @@ class CollisionResult(FilesResult):
 def listed(names: list[str]) -> str:
     """Return the first few names."""
     return ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
