@@ -1,14 +1,17 @@
 """Typed records -> datablocks and back. What scripts call; operators are a skin over it."""
 
+from .collision.exports import CollisionExport, chosen_bodies, export_collision
 from .collision.imports import CollisionSettings, import_collision
 from .exports import chosen_model, export_flver, models
 from .files import DecodedCache
 from .imports import import_flver
 from .result import CollisionResult, ImportedBody, ImportedModel, ImportResult
-from .settings import FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
+from .settings import CollisionExportSettings, FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
 from .writing import ExportResult
 
 __all__ = [
+    "CollisionExport",
+    "CollisionExportSettings",
     "CollisionResult",
     "CollisionSettings",
     "DecodedCache",
@@ -22,7 +25,9 @@ __all__ = [
     "LodPolicy",
     "Lods",
     "Wrapper",
+    "chosen_bodies",
     "chosen_model",
+    "export_collision",
     "export_flver",
     "import_collision",
     "import_flver",

@@ -1,13 +1,22 @@
-"""What an import can be asked to do."""
+"""What imports and exports can be asked to do."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from ..model.facesets import LodPolicy
 
-__all__ = ["FlverExportSettings", "FlverSettings", "Included", "LodPolicy", "Lods", "Wrapper"]
+__all__ = [
+    "CollisionExportSettings",
+    "FlverExportSettings",
+    "FlverSettings",
+    "Included",
+    "LodPolicy",
+    "Lods",
+    "Wrapper",
+]
 
 
 class Lods(StrEnum):
@@ -77,3 +86,18 @@ class FlverExportSettings:
     lods: LodPolicy = LodPolicy.KEEP
     apply_modifiers: bool = False
     let_go_of_cloth: bool = False
+
+
+@dataclass(frozen=True)
+class CollisionExportSettings:
+    """How collision is exported.
+
+    Attributes:
+        wrapper: the compression of files whose name ends in .dcx.
+        apply_modifiers: whether modifiers count.
+        compendium: file that new files take their types from; None for types of their own.
+    """
+
+    wrapper: Wrapper = Wrapper.DFLT
+    apply_modifiers: bool = False
+    compendium: Path | None = None

@@ -9,14 +9,14 @@ import bpy
 import numpy as np
 
 from ...codec.binary import Array
-from ...codec.havok.collision import Body
+from ...codec.havok.collision import NO_MATERIAL, Body
 from ...codec.havok.collision.shapes import MeshShape
 from ...codec.source import Member
 from ...collision import Surface
 from ...maths import axes
 from .. import geometry
 from ..properties import set_properties, shown_name, stored_text
-from .sets import AREA, PART, PREFIX, SET, Place
+from .sets import ACTIVE, AREA, PART, PREFIX, SET, Place
 
 INT32 = 1 << 31
 
@@ -50,8 +50,9 @@ def build(surface: Surface, origin: Origin, title: str, place: Place) -> Any:
         ("key", found.keys), ("section", found.section), ("primitive", found.primitive), ("half", found.half),
         ("row", found.row), ("material", found.materials), ("data", found.primitive_data), ("kind", surface.kind),
     ):  # fmt: skip
-        _attribute(mesh, name, "INT", values.view(np.int32) if values.dtype == np.uint32 else values)
-    _attribute(mesh, "interior", "BOOLEAN", found.interior)
+        add_attribute(mesh, name, "INT", values.view(np.int32) if values.dtype == np.uint32 else values)
+    add_attribute(mesh, "interior", "BOOLEAN", found.interior)
+    add_attribute(mesh, "known", "BOOLEAN", np.ones(len(found), bool))
     geometry.connect(mesh)
     mesh.shade_flat()
     obj = bpy.data.objects.new(shown_name(title), mesh)
@@ -59,7 +60,8 @@ def build(surface: Surface, origin: Origin, title: str, place: Place) -> Any:
     return obj
 
 
-def _attribute(mesh: Any, name: str, kind: str, values: Array) -> None:
+def add_attribute(mesh: Any, name: str, kind: str, values: Array) -> None:
+    """Give a mesh a face attribute of ours; ``kind`` is "INT" or "BOOLEAN"."""
     attribute = mesh.attributes.new(PREFIX + name, kind, "FACE")
     if len(values):
         attribute.data.foreach_set("value", np.ascontiguousarray(values, bool if kind == "BOOLEAN" else np.int32))
@@ -75,6 +77,7 @@ def _properties(surface: Surface, origin: Origin, place: Place) -> dict[str, Any
         PREFIX + "sdk": body.sdk,
         PREFIX + "file": stored_text(origin.file),
         PREFIX + "member": stored_text(origin.member.path),
+        PREFIX + "member_id": origin.member.id,
         PREFIX + "game": str(origin.member.game),
         PREFIX + "name": stored_text(body.name),
         PREFIX + "system": body.system,
@@ -83,6 +86,7 @@ def _properties(surface: Surface, origin: Origin, place: Place) -> dict[str, Any
         PREFIX + "orientation": body.orientation.tolist(),
         PREFIX + "fields": {name: _number(value) for name, value in body.fields.items()},
         PREFIX + "triangles": len(surface.mesh),
+        ACTIVE: most_used(surface.mesh.materials),
     }
     if body.shape is not None:
         values[PREFIX + "shape"], values[PREFIX + "key_bits"] = body.shape.name, body.shape.key_bits
@@ -96,8 +100,18 @@ def _properties(surface: Surface, origin: Origin, place: Place) -> dict[str, Any
     return values
 
 
+def most_used(materials: Array) -> int:
+    """Return the material that most faces have, as a property holds it; -1 where none has one."""
+    names, counts = np.unique(materials[materials != NO_MATERIAL], return_counts=True)
+    return _signed(int(names[counts.argmax()])) if len(names) else -1
+
+
+def _signed(value: int) -> int:
+    return value - 2 * INT32 if value >= INT32 else value
+
+
 def _number(value: float) -> int | float | str:
     """Return a stored number as a property holds it: 32 bits as signed ones, larger ones as text."""
     if isinstance(value, float) or -INT32 <= value < INT32:
         return value
-    return int(value) - 2 * INT32 if 0 <= value < 2 * INT32 else str(value)
+    return _signed(int(value)) if 0 <= value < 2 * INT32 else str(value)

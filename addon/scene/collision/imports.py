@@ -15,7 +15,8 @@ from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_fou
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
 from .colors import Mode, Palette, paint
-from .sets import CollisionSet, Groups, Place, place_of, sets_beside
+from .sets import SCALE, CollisionSet, Groups, Place, place_of, sets_beside
+from .sources import Packer
 
 KINDS = (Kind.COLLISION, Kind.RAGDOLL)
 
@@ -174,7 +175,7 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 
 
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
-    groups, palette = Groups(context, settings.scale), Palette()
+    groups, palette, packer = Groups(context, settings.scale), Palette(), Packer()
     file = str(path.resolve())
     chosen = None if settings.set is None else CollisionSet(settings.set)
     made = []
@@ -186,6 +187,7 @@ def _build(path: Path, decoded: DecodedCollision, context: Any, settings: Collis
         groups.collection(place.area, place.set).objects.link(obj)
         _attach(obj, place, groups, settings.scale)
         paint(obj, Mode(settings.color), palette)
+        packer.keep(obj, groups.area(place.area), member)
         made.append(ImportedBody(obj, place.set.value, len(found.mesh)))
     return made
 
@@ -195,6 +197,7 @@ def _attach(obj: Any, place: Place, groups: Groups, scale: float) -> None:
         obj.parent = groups.parent(place)
     else:
         obj.scale = (scale,) * 3
+        obj[SCALE] = scale
 
 
 def _placeholder_warnings(result: CollisionResult, files: list[Path]) -> list[str]:

@@ -20,6 +20,8 @@ from ..properties import shown_name
 
 PREFIX = "collision_"
 SET, PART, AREA = PREFIX + "set", PREFIX + "part", PREFIX + "area"
+ACTIVE = PREFIX + "active_material"  # of a body: the hit material of faces that are new
+SCALE = PREFIX + "scale"  # of a body without a part: its size in the scene as it was imported
 
 _MAP = re.compile(r"([hlf])(\d[\d_]*?)(?:_(\d+))?", re.IGNORECASE)
 _ASSET = re.compile(r"(.+)_([hlf])", re.IGNORECASE)
@@ -103,7 +105,7 @@ class Groups:
         if (area, name.value) not in self._sets:
             child = bpy.data.collections.new(shown_name(f"{area} {name}"))
             child[AREA], child[SET] = area, name.value
-            self._area(area).children.link(child)
+            self.area(area).children.link(child)
             self._sets[area, name.value] = child
         return self._sets[area, name.value]
 
@@ -114,11 +116,12 @@ class Groups:
             empty.empty_display_size = 0.1
             empty.scale = (self._scale,) * 3
             empty[PART] = place.part
-            self._area(place.area).objects.link(empty)
+            self.area(place.area).objects.link(empty)
             self._parents[place.part] = empty
         return self._parents[place.part]
 
-    def _area(self, area: str) -> Any:
+    def area(self, area: str) -> Any:
+        """Return the collection that holds the sets of an area."""
         if area not in self._areas:
             top = bpy.data.collections.new(shown_name(f"Collision {area}"))
             top[AREA] = area
