@@ -18,6 +18,8 @@ _MODULES: tuple[str, ...] = (
     ".operators.export_flver",
     ".operators.import_collision",
     ".operators.collision",
+    ".operators.make_collision",
+    ".operators.export_collision",
     ".operators.drop",
     ".ui.sidebar",
     ".ui.collision",

@@ -99,9 +99,9 @@ def edited_shape(body: Body, faces: Faces, progress: Progress = no_progress) -> 
         made = new_extern(faces, body.sdk, progress)
     else:
         made = _recompiled(shape, body, stored, faces, progress)
-    assert made.shape is not None
-    kept = replace(made.shape, name=shape.name, flags=shape.flags, user_data=shape.user_data)
-    return replace(made, shape=kept)
+    if made.shape is not None:
+        made.shape.name, made.shape.flags, made.shape.user_data = shape.name, shape.flags, shape.user_data
+    return made
 
 
 def matched(points: Array, stored: Array) -> Array | None:

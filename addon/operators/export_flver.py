@@ -10,30 +10,18 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
 from ..scene.provenance import Provenance
-from . import problems
-
-POPUP_WIDTH = 110  # characters
+from . import export
 
 
-class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
+class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
     """Write the active model back into a FLVER file or into the binder it belongs to"""
 
     bl_idname = "export_scene.ossuary_flver"
     bl_label = "Export FLVER"
     bl_options = {"REGISTER", "PRESET"}
 
-    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     filter_glob: StringProperty(default="*.flver;*.flver.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
 
-    wrapper: EnumProperty(
-        name="Compression",
-        description="How files whose name ends in .dcx are compressed",
-        items=(
-            ("DFLT", "Deflate", "What mods ship. The games read it everywhere"),
-            ("KRAK", "Kraken, Uncompressed", "The games' own codec, without compression: larger, but written at once"),
-        ),
-        default="DFLT",
-    )
     meshes: EnumProperty(
         name="Meshes",
         description="Which mesh objects are in the file",
@@ -53,11 +41,6 @@ class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
             ("DROP", "Leave Out", "Only the most detailed level is in the file"),
         ),
         default="KEEP",
-    )
-    apply_modifiers: BoolProperty(
-        name="Apply Modifiers",
-        description="Write meshes as their modifiers show them. The armature's pose is never written",
-        default=False,
     )
     let_go_of_cloth: BoolProperty(
         name="Let Go of Cloth",
@@ -80,15 +63,7 @@ class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
         if collection is None:
             self.report({"ERROR"}, "Select an object of the model to export: one that was imported by this extension")
             return {"CANCELLED"}
-        result = export_flver(context, collection, Path(self.filepath), self.settings())
-        problems.keep(context, result)
-        if result.errors:
-            self.report({"ERROR"}, "; ".join([result.summary, *(str(each) for each in result.errors[:5])]))
-            if not bpy.app.background:
-                context.window_manager.popup_menu(_menu, title=result.summary, icon="ERROR")
-            return {"CANCELLED"}
-        self.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
-        return {"FINISHED"}
+        return self.finish(context, export_flver(context, collection, Path(self.filepath), self.settings()))
 
     def settings(self) -> FlverExportSettings:
         """Return the options."""
@@ -116,10 +91,6 @@ class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
             body.prop(self, "lods")
             body.prop(self, "apply_modifiers")
             body.prop(self, "let_go_of_cloth")
-
-
-def _menu(menu: Any, context: Any) -> None:
-    problems.draw(menu.layout, context, POPUP_WIDTH)
 
 
 def draw_menu(menu: Any, _context: Any) -> None:

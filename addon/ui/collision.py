@@ -9,7 +9,7 @@ import bpy
 from ..operators.collision import PROPERTY
 from ..scene.collision.colors import LABEL, legend
 from ..scene.collision.faces import active_face
-from ..scene.collision.sets import PREFIX, SET, CollisionSet, collision_objects, layer_collections
+from ..scene.collision.sets import ACTIVE, PREFIX, SET, CollisionSet, collision_objects, layer_collections
 from .sidebar import TAB
 
 SHOWN = 12  # lines of the legend
@@ -29,6 +29,7 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         bodies = collision_objects(context.scene)
         if not bodies:
             layout.operator("import_scene.ossuary_collision", text="Import Collision", icon="IMPORT")
+            layout.operator("object.ossuary_make_collision", icon="MESH_ICOSPHERE")
             return
         self._draw_sets(layout, context, bodies)
         view = getattr(context.scene, PROPERTY)
@@ -39,6 +40,13 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         self._draw_legend(layout, context, bodies)
         self._draw_face(layout, context)
         layout.operator("object.ossuary_collision_check", icon="CHECKMARK")
+        column = layout.column(align=True)
+        column.operator("object.ossuary_make_collision", icon="MESH_ICOSPHERE")
+        body = context.object
+        if body is not None and SET in body:
+            assign = column.operator("mesh.ossuary_collision_material", icon="MATERIAL")
+            assign.material = int(body.get(ACTIVE, 0))
+        column.operator("export_scene.ossuary_collision", text="Export Collision", icon="EXPORT")
 
     def _draw_sets(self, layout: Any, context: Any, bodies: list[Any]) -> None:
         column = layout.column(align=True)

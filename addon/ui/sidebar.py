@@ -46,6 +46,7 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
         """Draw the panel."""
         layout = self.layout
         layout.operator("export_scene.ossuary_flver", text="FLVER Model", icon="EXPORT")
+        layout.operator("export_scene.ossuary_collision", text="Havok Collision", icon="EXPORT")
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)

@@ -96,7 +96,9 @@ def select_like(context: Any, obj: Any, what: str) -> int:
 
 def _select(mesh: Any, faces: Array) -> None:
     """Select faces, (m,) bool, with their edges and vertices, and nothing else."""
-    corners = np.repeat(faces, 3)
+    counts = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", counts)
+    corners = np.repeat(faces, counts)
     for field, parts in (("vertex_index", mesh.vertices), ("edge_index", mesh.edges)):
         numbers = np.empty(len(mesh.loops), np.int32)
         mesh.loops.foreach_get(field, numbers)

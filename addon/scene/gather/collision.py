@@ -92,7 +92,8 @@ def placing(obj: Any) -> Array | None:
     A part's parent places all of its bodies in the scene; that, and the size at which a file was imported, is no edit.
     """
     if obj.parent is not None and PART in obj.parent:
-        matrix = np.array(obj.matrix_local, np.float64)
+        # not matrix_local, which is rounded: it is made from the places in the world
+        matrix = np.array(obj.matrix_parent_inverse, np.float64) @ np.array(obj.matrix_basis, np.float64)
     else:
         matrix = np.array(obj.matrix_world, np.float64)
         matrix[:3] /= float(np.float32(obj.get(SCALE, 1.0)))

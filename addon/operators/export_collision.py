@@ -1,0 +1,145 @@
+"""File > Export > Havok Collision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, StringProperty
+
+from ..collision.compiler import Cancelled
+from ..scene import CollisionExport, CollisionExportSettings, ExportResult, Wrapper, chosen_bodies
+from ..scene.collision.sources import CollisionSource
+from . import export
+
+STEP = 0.1  # seconds between looks at an export that runs beside Blender
+
+
+class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
+    """Write the bodies of the active body's file back into it, into a copy of it, or new bodies into a new file"""
+
+    bl_idname = "export_scene.ossuary_collision"
+    bl_label = "Export Collision"
+    bl_options = {"REGISTER", "PRESET"}
+
+    filter_glob: StringProperty(default="*.hkx;*.hkx.dcx;*.*bhd;*.*bdt;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
+    types: EnumProperty(
+        name="Types",
+        description="Where a new file has its types from",
+        items=(
+            ("OWN", "Its Own", "The file holds its types"),
+            ("COMPENDIUM", "A Compendium", "The types are those of a compendium, as in the games' maps"),
+        ),
+        default="OWN",
+    )
+    compendium: StringProperty(
+        name="Compendium", description="A .compendium file of the game's", subtype="FILE_PATH", default=""
+    )
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Ask for a file, beginning at the one that the bodies came from."""
+        bodies = chosen_bodies(context)
+        source = CollisionSource.of(bodies[0]) if bodies else None
+        if bodies and not self.filepath:
+            self.filepath = f"{bodies[0].name}.hkx" if source is None else str(source.file)
+        self._beside = True
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[str]:
+        """Export; beside Blender where it was called from its menus, with Esc to cancel."""
+        bodies = chosen_bodies(context)
+        if not bodies:
+            self.report({"ERROR"}, "Select a body of the file to export")
+            return {"CANCELLED"}
+        work = CollisionExport(context, bodies, Path(self.filepath), self.settings())
+        if not getattr(self, "_beside", False) or work.result.errors:
+            return self.finish(context, work.run())
+        self._begin(context, work)
+        return {"RUNNING_MODAL"}
+
+    def settings(self) -> CollisionExportSettings:
+        """Return the options."""
+        chosen = self.types == "COMPENDIUM" and self.compendium
+        return CollisionExportSettings(
+            wrapper=Wrapper(self.wrapper),
+            apply_modifiers=self.apply_modifiers,
+            compendium=Path(bpy.path.abspath(self.compendium)) if chosen else None,
+        )
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        """Show how far the export is; Esc stops it before anything is written."""
+        if event.type == "ESC":
+            self._stop.set()
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        context.window_manager.progress_update(int(100 * self._share))
+        if context.workspace is not None:
+            context.workspace.status_text_set(f"Exporting {self._stage} ({self._share:.0%}). Esc cancels")
+        if self._thread.is_alive():
+            return {"RUNNING_MODAL"}
+        self._end(context)
+        return self.finish(context, self._result)
+
+    def cancel(self, context: Any) -> None:
+        """Stop the export, for Blender ends."""
+        if getattr(self, "_thread", None) is not None:
+            self._stop.set()
+            self._thread.join()
+            self._end(context)
+
+    def _begin(self, context: Any, work: CollisionExport) -> None:
+        manager = context.window_manager
+        self._stop, self._stage, self._share = Event(), "", 0.0
+        self._result: ExportResult = work.result
+
+        def progress(stage: str, share: float) -> None:
+            self._stage, self._share = stage, share
+            if self._stop.is_set():
+                raise Cancelled
+
+        self._thread = Thread(target=work.run, args=(progress,))
+        manager.progress_begin(0, 100)
+        self._timer = manager.event_timer_add(STEP, window=context.window)
+        manager.modal_handler_add(self)
+        self._thread.start()
+
+    def _end(self, context: Any) -> None:
+        manager = context.window_manager
+        manager.event_timer_remove(self._timer)
+        manager.progress_end()
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+    def draw(self, _context: Any) -> None:
+        """Lay the options out."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "wrapper")
+        layout.prop(self, "apply_modifiers")
+        header, body = layout.panel("OSSUARY_export_new")
+        header.label(text="New Files")
+        if body:
+            body.prop(self, "types")
+            if self.types == "COMPENDIUM":
+                body.prop(self, "compendium")
+
+
+def draw_menu(menu: Any, _context: Any) -> None:
+    """Add the entry to File > Export."""
+    menu.layout.operator(EXPORT_SCENE_OT_ossuary_collision.bl_idname, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
+
+
+def register(_package: str) -> None:
+    """Register the operator and its menu entry."""
+    bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_collision)
+    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
+
+
+def unregister() -> None:
+    """Take both away."""
+    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_collision)
