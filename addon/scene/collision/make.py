@@ -63,11 +63,7 @@ def make_collision(
         raise FormatError(f"{beside.name} is in no file")
     groups, palette = Groups(context, 1.0), Palette()
     for obj in chosen:
-        values = _properties(obj, settings, settings.area or chosen[0].name)
-        if beside is not None:
-            values |= {name: beside[name] for name in (SET, AREA, PREFIX + "sdk") if name in beside}
-            values[PREFIX + "radius"] = beside.get(PREFIX + "radius", settings.radius)
-        set_properties(obj, values)
+        set_properties(obj, _properties(obj, settings, settings.area or chosen[0].name, beside or {}))
         if beside is not None:
             share(obj, beside)
             _place_like(obj, beside)
@@ -79,17 +75,17 @@ def make_collision(
     return chosen
 
 
-def _properties(obj: Any, settings: NewCollision, area: str) -> dict[str, Any]:
-    name, letter = CollisionSet(settings.set), settings.set.value
+def _properties(obj: Any, settings: NewCollision, area: str, beside: Any) -> dict[str, Any]:
+    name = CollisionSet(beside.get(SET, settings.set))
     return {
-        SET: letter,
-        AREA: area,
+        SET: name.value,
+        AREA: beside.get(AREA, area),
         PART: "",
         ACTIVE: settings.material,
-        PREFIX + "game": settings.game,
-        PREFIX + "sdk": SDKS[settings.game],
-        PREFIX + "radius": settings.radius,
-        PREFIX + "name": stored_text(f"{letter}{obj.name}" if name in OF_MAPS and obj.name[:1].isdigit() else obj.name),
+        PREFIX + "game": beside.get(PREFIX + "game", settings.game),
+        PREFIX + "sdk": beside.get(PREFIX + "sdk", SDKS[settings.game]),
+        PREFIX + "radius": beside.get(PREFIX + "radius", settings.radius),
+        PREFIX + "name": stored_text(name + obj.name if name in OF_MAPS and obj.name[:1].isdigit() else obj.name),
         PREFIX + "system": 0,
         PREFIX + "index": NEW,
         PREFIX + "triangles": sum(len(face.vertices) - 2 for face in obj.data.polygons),
