@@ -7,12 +7,12 @@ double precision, and anew with single rounding where the two sides are so close
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections.abc import Callable
 
 import numpy as np
 
 from ...codec.binary import Array
-from ...maths.single import HALF
 
 CLOSE = 1e-6  # relative; rounding moves a product by less than half of this
 STEP = 1024
@@ -48,11 +48,11 @@ class _Tree:
     def __init__(self, low: Array, high: Array) -> None:
         self.count = len(low)
         extent = high - low
-        centre = (low + high) * HALF
         weight = (extent[:, 0] + extent[:, 1]) + extent[:, 2]
         self.boxes: list[Numbers] = np.concatenate([low, high], axis=1).tolist()
-        # centre and sum of extents
-        self.middles: list[Numbers] = np.concatenate([centre, weight[:, None]], axis=1).tolist()
+        # twice the centre, for halving it would change no comparison, and the sum of extents
+        self.middles: list[Numbers] = np.concatenate([low + high, weight[:, None]], axis=1).tolist()
+        self.scratch = array("f", bytes(24))
         self.first, self.second = [-1] * self.count, [-1] * self.count
         # nodes whose leaves all have the same box: a leaf with that box goes to the leftmost, so to here at once
         self.leftmost: dict[int, int] = {}
@@ -66,46 +66,33 @@ class _Tree:
         while first[node] >= 0:
             if node in self.leftmost and entered < 0 and boxes[node] == box:
                 entered, node = node, self.leftmost[node]
-            self._grow(node, box)
+            if _grow(boxes[node], box):
+                middles[node] = _middle(boxes[node], self.scratch)
+                self.leftmost.pop(node, None)
             one, other = first[node], second[node]
             ax, ay, az, one_weight = middles[one]
             bx, by, bz, other_weight = middles[other]
-            to_one = ((ax - x) ** 2 + (ay - y) ** 2 + (az - z) ** 2) * (one_weight + weight)
-            to_other = ((bx - x) ** 2 + (by - y) ** 2 + (bz - z) ** 2) * (other_weight + weight)
+            ax, ay, az, bx, by, bz = ax - x, ay - y, az - z, bx - x, by - y, bz - z
+            to_one = (ax * ax + ay * ay + az * az) * (one_weight + weight)
+            to_other = (bx * bx + by * by + bz * bz) * (other_weight + weight)
             if to_one and abs(to_one - to_other) <= CLOSE * to_one:
                 to_one, to_other = _measure(middles[one], middles[leaf]), _measure(middles[other], middles[leaf])
             parent = node
             node, side = (other, second) if to_other < to_one else (one, first)
         made = len(boxes)
-        boxes.append(list(boxes[node]))
-        middles.append(list(middles[node]))
-        first.append(node)
-        second.append(leaf)
         if boxes[node] == box:
             self.leftmost[made] = made
             if entered >= 0:
                 self.leftmost[entered] = made
-        self._grow(made, box)
+        boxes.append(list(boxes[node]))
+        _grow(boxes[made], box)
+        middles.append(_middle(boxes[made], self.scratch))
+        first.append(node)
+        second.append(leaf)
         if parent < 0:
             self.root = made
         else:
             side[parent] = made
-
-    def _grow(self, node: int, box: Numbers) -> None:
-        """Let a node's box hold another."""
-        held = self.boxes[node]
-        grown = False
-        for axis in (0, 1, 2):
-            if box[axis] < held[axis]:
-                held[axis] = box[axis]
-                grown = True
-        for axis in (3, 4, 5):
-            if box[axis] > held[axis]:
-                held[axis] = box[axis]
-                grown = True
-        if grown:
-            self.middles[node] = _middle(held)
-            self.leftmost.pop(node, None)
 
     def leaves(self) -> Array:
         found, waiting = [], [self.root]
@@ -118,17 +105,33 @@ class _Tree:
         return np.array(found, np.int64)
 
 
-_single = ctypes.c_float  # the fastest way to round one number
-
-
-def _middle(box: Numbers) -> Numbers:
-    """Return centre and sum of extents of a box, as `_Tree` does for the leaves."""
+def _grow(held: Numbers, box: Numbers) -> bool:
+    """Let a box hold another; return whether it had to grow."""
     a, b, c, d, e, f = box
-    weight = _single(_single(d - a).value + _single(e - b).value).value
-    return [
-        _single(a + d).value * 0.5, _single(b + e).value * 0.5, _single(c + f).value * 0.5,
-        _single(weight + _single(f - c).value).value,
-    ]  # fmt: skip
+    x, y, z, u, v, w = held
+    if a >= x and b >= y and c >= z and d <= u and e <= v and f <= w:
+        return False
+    # plain comparisons: min and max would take three times as long
+    held[0] = a if a < x else x
+    held[1] = b if b < y else y
+    held[2] = c if c < z else z
+    held[3] = d if d > u else u
+    held[4] = e if e > v else v
+    held[5] = f if f > w else w
+    return True
+
+
+def _middle(box: Numbers, scratch: array[float]) -> Numbers:
+    """Return twice the centre, and the sum of extents, of a box, each step rounded by storing it as a float32."""
+    a, b, c, d, e, f = box
+    scratch[0], scratch[1], scratch[2] = a + d, b + e, c + f
+    scratch[3], scratch[4], scratch[5] = d - a, e - b, f - c
+    scratch[3] = scratch[3] + scratch[4]
+    scratch[3] += scratch[5]
+    return scratch[:4].tolist()
+
+
+_single = ctypes.c_float  # rounds one number
 
 
 def _measure(node: Numbers, leaf: Numbers) -> float:
