@@ -36,6 +36,7 @@ class Faces:
         triangles: (m, 3) i4, wound so that ``(b - a) x (c - a)`` points outwards.
         materials: (m,) u4 hit material ids, `NO_MATERIAL` where there is none.
         kind: (m,) of `SurfaceKind`.
+        row: (m,) the row of the material table that each had, -1 without one.
         number: (m,) the face that each triangle is of, for messages.
         active: the material for triangles that need one and have none.
     """
@@ -44,6 +45,7 @@ class Faces:
     triangles: Array
     materials: Array
     kind: Array
+    row: Array
     number: Array
     active: int = NO_MATERIAL
 
@@ -54,10 +56,10 @@ class Faces:
         return found
 
     def having(self, chosen: Array) -> Faces:
-        """Return some of the triangles."""
+        """Return some of the triangles, by numbers or marks."""
         return replace(
             self, triangles=self.triangles[chosen], materials=self.materials[chosen], kind=self.kind[chosen],
-            number=self.number[chosen],
+            row=self.row[chosen], number=self.number[chosen],
         )  # fmt: skip
 
 
@@ -116,6 +118,8 @@ def matched(points: Array, stored: Array) -> Array | None:
     """
     if len(points) != len(stored):
         return None
+    if points.tobytes() == stored.tobytes():
+        return np.arange(len(points))
     corners = number_positions(np.concatenate([points, stored]).reshape(-1, 3))[0].reshape(-1, 3)
     turn = (corners.argmin(axis=1)[:, None] + np.arange(3)) % 3
     corners = np.take_along_axis(corners, turn, axis=1)
@@ -187,6 +191,8 @@ def new_mesh(faces: Faces, settings: CompileSettings, progress: Progress = no_pr
 
 
 def _compiled(faces: Faces, settings: CompileSettings, progress: Progress, shape: MeshShape | None) -> Edited:
+    # in the order of the rows that were there, which ties in the compiler follow; new triangles behind them
+    faces = faces.having(np.lexsort((faces.row, faces.row < 0)))
     materials, warnings = faces.materials.copy(), []
     bare = materials == NO_MATERIAL
     if settings.rows and bare.any():

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..codec import FormatError, SplitBinder
+from ..codec import Binder, FormatError, SplitBinder
 from ..codec.binary import Buffer
-from ..codec.source import unwrap
+from ..codec.binder import Entry
+from ..codec.source import Kind, kind_of, unwrap
 from ..codec.target import (
     BACKUP,
+    Contents,
     Place,
     halves,
     is_binder,
     member_among,
-    member_of,
     put_into_binder,
     put_into_split,
     refresh,
     refresh_all,
+    save,
     wrap,
 )
 from . import provenance
@@ -116,12 +117,26 @@ def write_outputs(
     if pair is not None:
         return _write_pair(pair, base, outputs, source, problems)
     old = base.read_bytes()
-    _warn_of_changes(base, outputs, source, problems, lambda place: member_of(old, base.name, place))
-    file = wrap(put_into_binder(old, base.name, contents), name, wrapper, old)
+    _warn_of_changes(base, outputs, source, problems, _entries(old, base.name))
+    content = put_into_binder(old, base.name, contents)
+    _check(contents, _entries(content, name), name)
+    if base == target and unwrap(old, name) == content:
+        return False
+    save(target, wrap(content, name, wrapper, old))
+    return True
+
+
+def _entries(data: Buffer, file: str) -> list[Entry]:
+    """Return a binder's entries; none for what is no binder."""
+    inner = unwrap(data, file)
+    return Binder.read(inner, file).entries if kind_of(inner) == Kind.BINDER else []
+
+
+def _check(contents: Contents, entries: list[Entry], name: str) -> None:
+    """Check that what is to be written reads back."""
     for place, data in contents:
-        if member_of(file, name, place) != data:
+        if member_among(entries, name, place) != data:
             raise FormatError("the binder does not read back as it was written", name)
-    return refresh(target, file, unwrap)
 
 
 def _write_pair(pair: tuple[Path, Path], base: Path, outputs: list[Output], source: Path, problems: Problems) -> bool:
@@ -134,12 +149,10 @@ def _write_pair(pair: tuple[Path, Path], base: Path, outputs: list[Output], sour
             raise FormatError(f"half of a split binder: {path.name} is not beside it", base.name)
     header, data = (path.read_bytes() for path in found)
     entries = SplitBinder.read(header, data, *(path.name for path in found)).entries
-    _warn_of_changes(base, outputs, source, problems, lambda place: member_among(entries, base.name, place))
+    _warn_of_changes(base, outputs, source, problems, entries)
     contents = [(each.place, each.data) for each in outputs if each.place is not None]
     files = put_into_split(header, data, base.name, contents)
-    entries_now = SplitBinder.read(*files).entries
-    if any(member_among(entries_now, pair[0].name, place) != content for place, content in contents):
-        raise FormatError("the binder does not read back as it was written", pair[0].name)
+    _check(contents, SplitBinder.read(*files).entries, pair[0].name)
     return refresh_all(dict(zip(pair[::-1], files[::-1], strict=True)), lambda content: content)
 
 
@@ -157,13 +170,11 @@ def _base(target: Path, source: Path, member: str, ending: str) -> Path:
     return source
 
 
-def _warn_of_changes(
-    base: Path, outputs: list[Output], source: Path, problems: Problems, member: Callable[[Place], Buffer | None]
-) -> None:
+def _warn_of_changes(base: Path, outputs: list[Output], source: Path, problems: Problems, entries: list[Entry]) -> None:
     """Tell where a binder holds something else than what was imported, and no export has put it there."""
     if base != source or base.with_name(base.name + BACKUP).exists():
         return
     for each in outputs:
-        held = None if each.place is None else member(each.place)
+        held = None if each.place is None else member_among(entries, base.name, each.place)
         if each.place is not None and held is not None and provenance.sha256(held) != each.sha256:
             problems.warn(f"{base.name} holds another {each.place.name} than was imported: it is replaced")

@@ -158,6 +158,7 @@ def test_new_faces_take_the_active_material(scene_api, ground_file):
     far = now.vertices[now.triangles][:, :, 0].min(axis=1) > 8
     assert now.materials[far].tolist() == [99, 99]
     assert 99 not in now.materials[~far].tolist()
+    assert sorted(now.mesh.row[far].tolist()) == [32, 33]  # rows that were there keep their places
 
 
 def test_a_posed_body_and_an_object_that_was_moved(scene_api, tmp_path):

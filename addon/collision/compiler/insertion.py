@@ -112,12 +112,12 @@ def _grow(held: Numbers, box: Numbers) -> bool:
     if a >= x and b >= y and c >= z and d <= u and e <= v and f <= w:
         return False
     # plain comparisons: min and max would take three times as long
-    held[0] = a if a < x else x
-    held[1] = b if b < y else y
-    held[2] = c if c < z else z
-    held[3] = d if d > u else u
-    held[4] = e if e > v else v
-    held[5] = f if f > w else w
+    held[0] = min(x, a)
+    held[1] = min(y, b)
+    held[2] = min(z, c)
+    held[3] = max(u, d)
+    held[4] = max(v, e)
+    held[5] = max(w, f)
     return True
 
 

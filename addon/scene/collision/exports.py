@@ -15,7 +15,7 @@ from ...codec.havok.collision import Body
 from ...codec.havok.collision.bodies import NEW
 from ...codec.havok.collision.replacing import replace_collision
 from ...codec.havok.collision.writing import write_collision
-from ...codec.source import unwrap
+from ...codec.source import Source, unwrap
 from ...codec.target import halves, is_binder
 from ...collision.compiler import Cancelled, CompileSettings, Progress
 from ...collision.compiler.settings import no_progress
@@ -140,13 +140,14 @@ class CollisionExport:
     def _gather(self, context: Any, objects: list[Any]) -> None:
         context.view_layer.update()
         members: dict[CollisionSource | None, _Member] = {}
+        opened: dict[Path, Source] = {}
         if not objects:
             self.problems.error("there is no collision to export")
         for obj in sorted(objects, key=lambda obj: obj.name):
             source = CollisionSource.of(obj)
             try:
                 if source not in members:
-                    members[source] = _Member(source, *(() if source is None else source.read()))
+                    members[source] = _Member(source, *(() if source is None else source.read(opened)))
                 body = gather_body(obj, context, modifiers=self.settings.apply_modifiers)
                 members[source].bodies.append(body)
             except FormatError as error:

@@ -13,7 +13,7 @@ import bpy
 
 from ...codec import FormatError
 from ...codec.binary import Buffer
-from ...codec.source import Member, open_source
+from ...codec.source import Member, Source, open_source
 from ...codec.target import Place
 from ..properties import loaded_text
 from ..provenance import PACKED_MAX, sha256
@@ -52,8 +52,11 @@ class CollisionSource:
             obj.get(TYPES, ""),
         )
 
-    def read(self) -> tuple[bytes, bytes | None]:
+    def read(self, opened: dict[Path, Source]) -> tuple[bytes, bytes | None]:
         """Return the bytes of the member as it was imported, and those of its compendium.
+
+        Args:
+            opened: files that were opened already; takes this one where it must be opened.
 
         Raises:
             FormatError: its bytes are not in the .blend, and the file is gone or has changed.
@@ -61,15 +64,17 @@ class CollisionSource:
         data = _packed(self.sha256)
         types = _packed(self.types) if self.types else None
         if data is None or (self.types and types is None):
-            return self._stored()
+            return self._stored(opened)
         return data, types
 
-    def _stored(self) -> tuple[bytes, bytes | None]:
+    def _stored(self, opened: dict[Path, Source]) -> tuple[bytes, bytes | None]:
         """Return the bytes of member and compendium from the file."""
         where = f"{self.file}, which it was imported from,"
         if not self.file.exists():
             raise FormatError(f"{where} is gone, and its bytes are not in the .blend")
-        for member in open_source(self.file).members:
+        if self.file not in opened:
+            opened[self.file] = open_source(self.file)
+        for member in opened[self.file].members:
             if member.path == self.place.path and sha256(member.data()) == self.sha256:
                 return bytes(member.data()), member.compendium
         raise FormatError(f"{where} has changed since, and its bytes are not in the .blend")

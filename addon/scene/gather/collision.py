@@ -74,6 +74,7 @@ def gather_faces(obj: Any, context: Any, *, modifiers: bool) -> Faces:
         positions = _values(mesh.vertices, "co", 3, np.float32)
         known = read(mesh, "known").astype(bool)
         kind = np.where(known, read(mesh, "kind"), 0)
+        row = np.where(known, read(mesh, "row"), -1)
         materials = np.where(known, read(mesh, "material") & NO_MATERIAL, active).astype(np.uint32)
     matrix = placing(obj)
     if matrix is not None:
@@ -83,7 +84,7 @@ def gather_faces(obj: Any, context: Any, *, modifiers: bool) -> Faces:
         positions = affine.transform_points(matrix, positions).astype(np.float32)
         corners = corners[:, [0, 2, 1]] if turn < 0 else corners
     triangles = np.ascontiguousarray(corners[:, [0, 2, 1]])
-    return Faces(axes.swap_vectors(positions), triangles, materials[number], kind[number], number, active)
+    return Faces(axes.swap_vectors(positions), triangles, materials[number], kind[number], row[number], number, active)
 
 
 def placing(obj: Any) -> Array | None:
