@@ -81,6 +81,9 @@ class PlacedModel:
         for i, mesh in enumerate(meshes):
             if mesh.vertices.skipped:
                 notes.append(f"mesh {i} holds {', '.join(mesh.vertices.skipped)} in a form that is not known")
+        lost = sum(_lost_weights(mesh) for mesh in meshes)
+        if lost:
+            notes.append(f"{lost} weights are of bones that the model does not have")
         skipped = sum(len(level.skipped) for mesh in meshes for lod, level in mesh.levels.items() if lod == 0)
         if skipped:
             notes.append(f"{skipped} triangles that repeat a vertex are not shown")
@@ -92,6 +95,13 @@ def _place(flver: Flver, index: int, world: Array) -> PlacedMesh:
     positions, normals = place_mesh(flver, mesh, vertices, world)
     nodes, weights = vertex_bones(flver, mesh, vertices)
     return PlacedMesh(mesh, vertices, positions, normals, nodes, weights, _levels(flver, index))
+
+
+def _lost_weights(mesh: PlacedMesh) -> int:
+    """Return how many weights of a skinned mesh name no node."""
+    if not mesh.mesh.dynamic or mesh.vertices.bones is None:
+        return 0
+    return int(((mesh.nodes < 0) & (mesh.weights > 0)).sum())
 
 
 def _levels(flver: Flver, index: int) -> dict[int, Level]:
