@@ -35,6 +35,17 @@ def test_bones_have_origin_rotation_and_tree_of_their_nodes(imported):
     np.testing.assert_allclose([bones[name].length for name in ("root", "scaled", "child")], (1, 1, 0.05), atol=1e-6)
 
 
+def test_a_bone_reaches_its_farthest_child_but_is_never_too_short_to_exist(blender):
+    from addon.scene.armature import bone_lengths
+
+    rest = np.tile(np.eye(4), (6, 1, 1))
+    rest[:, 1, 3] = (0, 0.2, 0.3, 0, 0.301, 0)
+    rest[5, :3, 3] = (0.1, 0.9, 0)
+    lengths = bone_lengths(np.array([-1, 0, 0, 0, 2, 1]), rest, 0.05)
+    assert np.allclose(lengths, (0.3, 0.05, 0.05, 0.05, 0.05, 0.05))
+    assert bone_lengths(np.array([-1]), rest[:1], 0.001).tolist() == [0.01]
+
+
 def test_bones_keep_the_stored_record(imported):
     bone = imported.armature.data.bones["scaled"]
     record = tiny.model().nodes[1]
