@@ -136,6 +136,14 @@ def test_a_set_that_is_imported_later_joins_the_others(scene_api, scene, tmp_pat
     assert len([obj for obj in scene.objects if obj.type == "EMPTY"]) == 2
 
 
+def test_a_set_of_another_size_has_parents_of_its_own(scene_api, scene, tmp_path):
+    paths = made.area(tmp_path)
+    load(scene_api, paths["h"])
+    load(scene_api, paths["l"], scale=2.0)
+    scales = sorted(obj.scale[0] for obj in scene.objects if obj.type == "EMPTY")
+    assert scales == [1.0, 1.0, 2.0, 2.0]
+
+
 def test_both_halves_of_a_split_binder_are_one_file(scene_api, scene, tmp_path):
     path = made.area(tmp_path)["h"]
     result = load(scene_api, path, path.with_suffix(".hkxbdt"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,13 @@ def test_skinned_mesh_keeps_vertices_in_order_and_weights_as_stored(imported):
     assert weights(obj) == [{"root": 200, "scaled": 53}] * 4
     assert obj.parent == imported.armature
     assert [(each.type, each.object) for each in obj.modifiers] == [("ARMATURE", imported.armature)]
+
+
+def test_a_bone_that_a_vertex_names_twice_gets_both_weights(scene_api, tmp_path):
+    flver = tiny.model()
+    flver.meshes[0].buffers[0].data["bones0"][:, 1] = flver.meshes[0].buffers[0].data["bones0"][:, 0]
+    imported = load(scene_api, tiny.write(tmp_path / "a.partsbnd", flver))
+    assert weights(imported.meshes[0]) == [{"root": 253}] * 4
 
 
 def test_static_mesh_is_placed_by_the_full_product(imported):
@@ -248,6 +257,10 @@ def test_redo_uses_the_decoded_file_until_it_changes(scene_api, tiny_file, monke
     changed = scene_api.import_flver(bpy.context, [tiny_file], cache=cache)
     assert len(opened) == 2
     assert "other" in changed.models[0].armature.data.bones
+    os.utime(tiny_file, ns=(1, 1))
+    scene_api.import_flver(bpy.context, [tiny_file], cache=cache)
+    assert len(opened) == 3
+    assert len(cache.files) == 1
 
 
 # odd models
