@@ -11,6 +11,7 @@ from bpy.props import CollectionProperty, StringProperty
 
 from ..codec import FormatError
 from ..codec.source import Kind, open_source
+from . import report
 
 # Blender compares a name's last extension only, and most binders end in .dcx
 EXTENSIONS = ".flver;.dcx;.partsbnd;.chrbnd;.objbnd;.geombnd;.mapbnd;.hkx;.hkxbhd;.hkxbdt;.geomhkxbnd"
@@ -29,7 +30,7 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
 
     bl_idname = "import_scene.ossuary_drop"
     bl_label = "Import Game Files"
-    bl_options = {"INTERNAL"}
+    bl_options = {"UNDO", "INTERNAL"}
 
     directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN"})
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN"})
@@ -43,39 +44,57 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
         return self._offer(context, "EXEC_DEFAULT")
 
     def _offer(self, context: Any, call: str) -> set[str]:
-        names = [item.name for item in self.files]
-        importers = {IMPORTERS[kind] for name in names for kind in self._kinds(name) if kind in IMPORTERS}
+        names, faults = [item.name for item in self.files], list[str]()
+        importers = {IMPORTERS[kind] for name in names for kind in self._kinds(name, faults) if kind in IMPORTERS}
         if not importers:
-            self.report({"ERROR"}, f"Nothing in {', '.join(names)} can be imported")
+            summary = f"Nothing in {', '.join(names)} can be imported"
+            report.keep(context, summary, faults)
+            self.report({"ERROR"}, "; ".join([summary, *faults]))
             return {"CANCELLED"}
+        ordered = [each for each in dict.fromkeys(IMPORTERS.values()) if each in importers]
         if call == "INVOKE_DEFAULT" and len(importers) > 1:
-            context.window_manager.popup_menu(self._menu(sorted(importers), names), title="Import from these files")
-            return {"FINISHED"}
-        answers = [
-            _operator(name)(call, directory=self.directory, files=[{"name": each} for each in names])
-            for name in sorted(importers)
-        ]
-        return {"FINISHED"} if any(answer != {"CANCELLED"} for answer in answers) else {"CANCELLED"}
+            context.window_manager.popup_menu(self._menu(ordered, names), title="Import from these files")
+            return {"INTERFACE"}
+        answers = [self._import(name, call, names) for name in ordered]
+        if call == "INVOKE_DEFAULT":
+            return {"INTERFACE"}  # the importer's own step is the one to undo
+        return {"FINISHED"} if {"FINISHED"} in answers else {"CANCELLED"}
 
-    def _kinds(self, name: str) -> set[Kind]:
-        """Return what a file holds; a file that cannot be opened is reported and holds nothing."""
+    def _import(self, importer: str, call: str, names: list[str]) -> set[str]:
+        """Call an importer; what it says of files that it can make nothing of is said by this operator."""
+        try:
+            answer = _operator(importer)(call, directory=self.directory, files=[{"name": each} for each in names])
+        except RuntimeError as error:  # which is how bpy.ops hands on an error that was reported
+            self.report({"ERROR"}, str(error).removeprefix("Error: ").strip())
+            return {"CANCELLED"}
+        return set(answer)
+
+    def _kinds(self, name: str, faults: list[str]) -> set[Kind]:
+        """Return what a file holds; a file that cannot be opened holds nothing, and why is added to the faults."""
         try:
             return {member.kind for member in open_source(Path(self.directory, name)).members}
-        except (FormatError, OSError) as error:
-            self.report({"WARNING"}, f"{name}: {error}")
-            return set()
+        except FormatError as error:
+            faults.append(f"{name}: {error.within(name)}")
+        except OSError as error:
+            faults.append(f"{name}: {error.strerror or error}")
+        return set()
 
     def _menu(self, importers: list[str], names: list[str]) -> Callable[[Any, Any], None]:
         """Return the function that draws a menu of importers for the files."""
-        directory = self.directory
+        directory, self_name = self.directory, self.bl_idname
 
         def draw(menu: Any, _context: Any) -> None:
             menu.layout.operator_context = "INVOKE_DEFAULT"
             for importer in importers:
-                entry = menu.layout.operator(importer)
-                entry.directory = directory
-                for name in names:
-                    entry.files.add().name = name
+                add(menu.layout.operator(importer))
+            menu.layout.separator()
+            menu.layout.operator_context = "EXEC_DEFAULT"
+            add(menu.layout.operator(self_name, text="Import All, without Options"))
+
+        def add(entry: Any) -> None:
+            entry.directory = directory
+            for name in names:
+                entry.files.add().name = name
 
         return draw
 
