@@ -38,7 +38,7 @@ class ImportsFiles:
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for files; for files that were dropped, ask for the options only."""
         if self.files:
-            return set(context.window_manager.invoke_props_dialog(self, width=360))
+            return set(context.window_manager.invoke_props_dialog(self, width=360, confirm_text="Import"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
