@@ -45,20 +45,58 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
 
     def _offer(self, context: Any, call: str) -> set[str]:
         names, faults = [item.name for item in self.files], list[str]()
-        importers = {IMPORTERS[kind] for name in names for kind in self._kinds(name, faults) if kind in IMPORTERS}
-        if not importers:
+        holding = self._holding(names, faults)
+        if not holding:
             summary = f"Nothing in {', '.join(names)} can be imported"
             report.keep(context, summary, faults)
-            self.report({"ERROR"}, "; ".join([summary, *faults]))
+            self.report({"ERROR"}, "\n".join([summary, *faults]))
             return {"CANCELLED"}
-        ordered = [each for each in dict.fromkeys(IMPORTERS.values()) if each in importers]
-        if call == "INVOKE_DEFAULT" and len(importers) > 1:
-            context.window_manager.popup_menu(self._menu(ordered, names), title="Import from these files")
-            return {"INTERFACE"}
-        answers = [self._import(name, call, names) for name in ordered]
-        if call == "INVOKE_DEFAULT":
-            return {"INTERFACE"}  # the importer's own step is the one to undo
-        return {"FINISHED"} if {"FINISHED"} in answers else {"CANCELLED"}
+        if call == "EXEC_DEFAULT":
+            return self._import_all(context, holding, faults)
+        if faults:
+            self.report({"WARNING"}, "\n".join(faults))
+        if len(holding) > 1:
+            context.window_manager.popup_menu(self._menu(holding), title="Import from these files")
+        for importer, chosen in holding.items() if len(holding) == 1 else ():
+            self._import(importer, call, chosen)
+        return {"INTERFACE"}  # the importer's own step is the one to undo
+
+    def _holding(self, names: list[str], faults: list[str]) -> dict[str, list[str]]:
+        """Return importers, in the order of `IMPORTERS`, with the files that hold something for them.
+
+        Args:
+            names: the files.
+            faults: takes a line for each file that holds nothing or cannot be opened.
+        """
+        found: dict[str, list[str]] = {importer: [] for importer in IMPORTERS.values()}
+        for name in names:
+            try:
+                kinds = {member.kind for member in open_source(Path(self.directory, name)).members}
+            except FormatError as error:
+                faults.append(f"{name}: {error.within(name)}")
+                continue
+            except OSError as error:
+                faults.append(f"{name}: {error.strerror or error}")
+                continue
+            importers = {IMPORTERS[kind] for kind in kinds if kind in IMPORTERS}
+            for importer in importers:
+                found[importer].append(name)
+            if not importers:
+                faults.append(f"{name}: holds nothing that can be imported")
+        return {importer: chosen for importer, chosen in found.items() if chosen}
+
+    def _import_all(self, context: Any, holding: dict[str, list[str]], faults: list[str]) -> set[str]:
+        """Call importers, and make one report of theirs."""
+        done, summaries, details = False, list[str](), list(faults)
+        for importer, names in holding.items():
+            done |= "FINISHED" in self._import(importer, "EXEC_DEFAULT", names)
+            lines = report.kept(context)
+            summaries += lines[:1]
+            details += lines[1:]
+        report.keep(context, "; ".join(summaries), details)
+        if done:
+            self.report({"WARNING"} if faults else {"INFO"}, "; ".join(summaries))
+        return {"FINISHED"} if done else {"CANCELLED"}
 
     def _import(self, importer: str, call: str, names: list[str]) -> set[str]:
         """Call an importer; what it says of files that it can make nothing of is said by this operator."""
@@ -69,29 +107,20 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
             return {"CANCELLED"}
         return set(answer)
 
-    def _kinds(self, name: str, faults: list[str]) -> set[Kind]:
-        """Return what a file holds; a file that cannot be opened holds nothing, and why is added to the faults."""
-        try:
-            return {member.kind for member in open_source(Path(self.directory, name)).members}
-        except FormatError as error:
-            faults.append(f"{name}: {error.within(name)}")
-        except OSError as error:
-            faults.append(f"{name}: {error.strerror or error}")
-        return set()
-
-    def _menu(self, importers: list[str], names: list[str]) -> Callable[[Any, Any], None]:
-        """Return the function that draws a menu of importers for the files."""
-        directory, self_name = self.directory, self.bl_idname
+    def _menu(self, holding: dict[str, list[str]]) -> Callable[[Any, Any], None]:
+        """Return the function that draws a menu of importers, each for its files."""
+        directory, everything = self.directory, [item.name for item in self.files]
 
         def draw(menu: Any, _context: Any) -> None:
             menu.layout.operator_context = "INVOKE_DEFAULT"
-            for importer in importers:
-                add(menu.layout.operator(importer))
+            for importer, names in holding.items():
+                add(menu.layout.operator(importer), names)
             menu.layout.separator()
             menu.layout.operator_context = "EXEC_DEFAULT"
-            add(menu.layout.operator(self_name, text="Import All, without Options"))
+            entry = menu.layout.operator(IMPORT_SCENE_OT_ossuary_drop.bl_idname, text="Import All, without Options")
+            add(entry, everything)
 
-        def add(entry: Any) -> None:
+        def add(entry: Any, names: list[str]) -> None:
             entry.directory = directory
             for name in names:
                 entry.files.add().name = name
