@@ -49,12 +49,12 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
         if not holding:
             summary = f"Nothing in {', '.join(names)} can be imported"
             report.keep(context, summary, faults)
-            self.report({"ERROR"}, "\n".join([summary, *faults]))
+            self.report({"ERROR"}, ";\n".join([summary, *faults]))
             return {"CANCELLED"}
         if call == "EXEC_DEFAULT":
             return self._import_all(context, holding, faults)
         if faults:
-            self.report({"WARNING"}, "\n".join(faults))
+            self.report({"WARNING"}, ";\n".join(faults))
         if len(holding) > 1:
             context.window_manager.popup_menu(self._menu(holding), title="Import from these files")
         for importer, chosen in holding.items() if len(holding) == 1 else ():

@@ -55,7 +55,7 @@ class ImportsFiles:
         if result.made:
             operator.report({"WARNING"} if result.failures else {"INFO"}, result.summary)
         else:
-            operator.report({"ERROR"}, "\n".join(result.details) or result.summary)
+            operator.report({"ERROR"}, ";\n".join(result.details) or result.summary)
         return {"FINISHED"} if result.made else {"CANCELLED"}
 
     def paths(self) -> list[Path]:
