@@ -61,8 +61,12 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
         """Import the bodies in files."""
         result = import_collision(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        view = context.scene.ossuary_collision
         if result.bodies:
-            context.scene.ossuary_collision["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
+            view["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
+        for body in result.bodies:
+            body.object.show_wire = body.object.show_all_edges = view.wire
+            body.object.show_in_front = view.in_front
         return result
 
     def settings(self) -> CollisionSettings:

@@ -238,12 +238,16 @@ def test_shades_differ_in_lightness():
 
 
 def test_wireframe_in_front_and_legend(scene_api, scene, ground_file):
+    import bpy
+
     from addon.scene.collision.colors import legend
 
     (imported,) = load(scene_api, ground_file).bodies
     scene.ossuary_collision.wire = scene.ossuary_collision.in_front = True
     assert imported.object.show_wire
     assert imported.object.show_in_front
+    bpy.ops.import_scene.ossuary_collision(filepath=str(ground_file))  # what comes later is shown like the rest
+    assert all(obj.show_wire and obj.show_in_front for obj in scene.objects if "collision_set" in obj)
     assert sum(count for _, count in legend([imported.object])) == 32
 
 
