@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 
 PROPERTY = "ossuary_report"
 SHOWN = 30  # lines a popup shows; the rest is in the clipboard
-POPUP_WIDTH, POPUP_CHARACTERS = 600, 90
+POPUP_WIDTH, POPUP_CHARACTERS = 600, 100
 
 
 def keep(context: Any, summary: str, details: list[str]) -> None:

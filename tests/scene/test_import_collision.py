@@ -336,6 +336,8 @@ def test_types_inside_beside_chosen_and_nowhere(scene_api, scene, tmp_path):
     operator = bpy.ops.import_scene.ossuary_collision
     for text in (str(chosen), f'"{chosen}"', "other/types.bin"):
         assert operator(filepath=str(loose), compendium=text) == {"FINISHED"}
+    assert bpy.ops.object.ossuary_collision_check() == {"FINISHED"}  # which needs it again
+    assert bpy.context.window_manager.ossuary_report == "Checked 4 compressed meshes: 0 findings"
     (tmp_path / "h.compendium.dcx").write_bytes(made.compendium())
     assert len(load(scene_api, loose).bodies) == 1
 
