@@ -97,7 +97,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         layout.prop(self, "set")
         beside = {name: file for path in self.paths() for name, file in sets_beside(path).items()}
         for name, file in beside.items():
-            layout.prop(self, f"also_{name.value}", text=f"And {file.name}")
+            layout.prop(self, f"also_{name.value}", text=f"And {file.stem}")
         layout.prop(self, "color")
 
 
