@@ -51,7 +51,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         unit="LENGTH",
     )
     show_unused_bones: BoolProperty(
-        name="Show Unused Bones",
+        name="Unused Bones",
         description="Show the nodes that no mesh, dummy or other node uses. They are imported in any case, for export",
         default=False,
     )
@@ -61,7 +61,12 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         default=True,
     )
     dummy_size: FloatProperty(
-        name="Size", description="Length of the empties' axes", default=0.05, min=0.001, soft_max=1.0, unit="LENGTH"
+        name="Dummy Size",
+        description="Length of the empties' axes",
+        default=0.05,
+        min=0.001,
+        soft_max=1.0,
+        unit="LENGTH",
     )
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:

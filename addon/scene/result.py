@@ -95,7 +95,7 @@ class FilesResult:
         parts = [f"Imported {self.made}" if self.made else "Nothing imported"]
         warnings = len(self.details) - len(self.failures)
         if warnings:
-            parts.append(f"{warnings} warning{'s' if warnings > 1 else ''}")
+            parts.append(counted(warnings, "warning"))
         if self.failures:
             parts.append(f"{len(self.failures)} failed")
         return "; ".join(parts)
@@ -159,7 +159,14 @@ class CollisionResult(FilesResult):
             return ""
         sets = list(dict.fromkeys(body.set for body in self.bodies))
         parts = [f"{sum(body.set == name for body in self.bodies)} {name}" for name in sets]
-        return f"{' + '.join(parts)} bodies of {sum(body.triangles for body in self.bodies):,} triangles"
+        triangles = sum(body.triangles for body in self.bodies)
+        noun = "body" if len(self.bodies) == 1 else "bodies"
+        return f"{' + '.join(parts)} {noun} of {counted(triangles, 'triangle')}"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def listed(names: list[str]) -> str:

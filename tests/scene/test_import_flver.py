@@ -219,7 +219,8 @@ def test_levels_of_detail(scene_api, tiny_file):
     every = load(scene_api, tiny_file, lods=scene_api.Lods.ALL)
     (lod,) = every.lods
     assert (lod.data["flver_mesh"], lod.data["flver_lod"]) == (0, 1)
-    assert not lod.visible_get()
+    assert lod.hide_get()  # by the eye, the one icon that the outliner shows
+    assert not lod.hide_viewport
     assert lod.hide_render
     assert len(lod.data.polygons) == 1
     np.testing.assert_array_equal(attribute(lod.data, "flver_vertex", "value", 1).ravel(), [0, 1, 2])
