@@ -14,8 +14,11 @@ from types import ModuleType
 _MODULES: tuple[str, ...] = (
     ".operators.report",
     ".operators.import_flver",
+    ".operators.import_collision",
+    ".operators.collision",
     ".operators.drop",
     ".ui.sidebar",
+    ".ui.collision",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

@@ -5,6 +5,9 @@ from .dcx import Dcx
 from .errors import FormatError
 from .flver import Flver
 from .havok import Tagfile
+from .havok.collision import read_collision
 from .source import open_source
 
-__all__ = ["Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source"]
+__all__ = [
+    "Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source", "read_collision",
+]  # fmt: skip

@@ -14,6 +14,7 @@ from .binary import Buffer
 from .binder import COMPRESSED, Binder, Entry, SplitBinder
 from .dcx import Dcx, is_dcx
 from .errors import FormatError
+from .havok import peek
 
 
 class Kind(StrEnum):
@@ -22,7 +23,10 @@ class Kind(StrEnum):
     FLVER = "flver"
     TPF = "tpf"
     CLM2 = "clm2"
-    TAGFILE = "tagfile"
+    COLLISION = "collision"
+    RAGDOLL = "ragdoll"
+    CLOTH = "cloth"
+    ANIMATION = "animation"
     COMPENDIUM = "compendium"
     PACKFILE = "packfile"
     BINDER = "binder"
@@ -53,6 +57,7 @@ class Member:
         id: the binder's number for it, -1 where there is none.
         file: what to call it in messages.
         stored: its bytes as stored, perhaps wrapped.
+        library: where to look for the compendium it may need.
     """
 
     name: str
@@ -60,6 +65,7 @@ class Member:
     id: int
     file: str
     stored: Buffer = field(repr=False)
+    library: Compendiums | None = field(default=None, repr=False)
 
     def data(self) -> Buffer:
         """Return the member's bytes, unwrapped at the first call.
@@ -90,11 +96,56 @@ class Member:
             return str(error)
         return ""
 
+    @cached_property
+    def compendium(self) -> bytes | None:
+        """The compendium that holds the types of a tagfile without its own, None where none is needed or found.
+
+        It is looked for in the source, then among the files beside it.
+        """
+        wanted = None if self.fault else peek.wanted_compendium(self.data())
+        return self.library.find(wanted) if wanted is not None and self.library is not None else None
+
     @property
     def game(self) -> Game:
         """Which game the stored path is from."""
         parts = self.path.lower().replace("\\", "/").split("/")
         return _PROJECTS.get(parts[1], Game.UNKNOWN) if parts[0] == "n:" and len(parts) > 1 else Game.UNKNOWN
+
+
+@dataclass
+class Compendiums:
+    """The compendiums that the members of a source may use.
+
+    Attributes:
+        members: those of the source.
+        path: the source; files beside it whose name tells that they are compendiums are looked at too.
+        chosen: a file to look at first.
+    """
+
+    members: list[Member]
+    path: Path
+    chosen: Path | None = None
+
+    def find(self, wanted: bytes) -> bytes | None:
+        """Return the compendium that answers to an id, None where there is none."""
+        return next((data for ids, data in self._all if wanted in ids), None)
+
+    @cached_property
+    def _all(self) -> list[tuple[tuple[bytes, ...], bytes]]:
+        chosen = [] if self.chosen is None else [self.chosen]
+        beside = sorted(path for path in self.path.parent.iterdir() if ".compendium" in path.name.lower())
+        found = [bytes(member.data()) for member in self.members if member.kind == Kind.COMPENDIUM]
+        found[:0] = [bytes(unwrap(path.read_bytes(), path.name)) for path in chosen]
+        found += [data for path in beside if (data := _readable(path)) is not None]
+        return [(peek.answered_ids(data), data) for data in found]
+
+
+def _readable(path: Path) -> bytes | None:
+    """Return an unwrapped file that nobody named; None where it cannot be read."""
+    try:
+        return bytes(unwrap(path.read_bytes(), path.name))
+    except (FormatError, OSError):
+        return None
 
 
 @dataclass
@@ -114,8 +165,12 @@ class Source:
         return [member for member in self.members if member.kind == kind]
 
 
-def open_source(path: str | Path) -> Source:
+def open_source(path: str | Path, compendium: str | Path | None = None) -> Source:
     """Open a file: loose, wrapped, a binder, or either half of a split binder.
+
+    Args:
+        path: the file.
+        compendium: a compendium to prefer to those in the source and beside it.
 
     Raises:
         FormatError: a wrapper or binder that is damaged or not supported, or half a split binder whose other half is
@@ -125,9 +180,11 @@ def open_source(path: str | Path) -> Source:
     path = Path(path)
     member = Member(path.name, str(path), -1, path.name, path.read_bytes())
     kind = kind_of(member.stored)
-    if kind in _HALVES:
-        return Source(path, _split_members(member, path, kind))
-    return Source(path, _expand(member))
+    members = _split_members(member, path, kind) if kind in _HALVES else _expand(member)
+    library = Compendiums(members, path, None if compendium is None else Path(compendium))
+    for each in members:
+        each.library = library
+    return Source(path, members)
 
 
 def unwrap(data: Buffer, file: str = "") -> Buffer:
@@ -141,7 +198,7 @@ def kind_of(data: Buffer) -> Kind:
     for start, magic, kind in _MAGICS:
         if head[start : start + len(magic)] == magic:
             return kind
-    return Kind.OTHER
+    return _tagfile_kind(data) if head[4:8] == b"TAG0" else Kind.OTHER
 
 
 _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
@@ -151,10 +208,23 @@ _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"BDF4", Kind.SPLIT_DATA),
     (0, b"TPF\0", Kind.TPF),
     (0, b"CLM2", Kind.CLM2),
-    (4, b"TAG0", Kind.TAGFILE),
     (4, b"TCM0", Kind.COMPENDIUM),
     (0, b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10", Kind.PACKFILE),
 )
+
+
+# what a tagfile is by the classes its root holds; the first that fits counts
+_CONTENTS = (
+    ("hclClothContainer", Kind.CLOTH),
+    ("hknpRagdollData", Kind.RAGDOLL),
+    ("hknpPhysicsSceneData", Kind.COLLISION),
+    ("hkaAnimationContainer", Kind.ANIMATION),
+)
+
+
+def _tagfile_kind(data: Buffer) -> Kind:
+    held = peek.root_classes(data)
+    return next((kind for name, kind in _CONTENTS if name in held), Kind.OTHER)
 
 
 def _expand(member: Member) -> list[Member]:

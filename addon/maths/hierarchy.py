@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .runs import ranges
+
 Array = npt.NDArray[Any]
 
 
@@ -28,13 +30,6 @@ def depths(parents: Array) -> Array:
     current = 0
     while len(level):
         depth[level] = current
-        level = order[_ranges(firsts[level], counts[level])]
+        level = order[ranges(firsts[level], counts[level])]
         current += 1
     return depth
-
-
-def _ranges(firsts: Array, counts: Array) -> Array:
-    """Return the numbers ``first .. first + count - 1`` of all pairs, one after another."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(firsts - (ends - counts), counts)

@@ -13,10 +13,15 @@ from ..codec import FormatError
 from ..codec.source import Kind, open_source
 
 # Blender compares a name's last extension only, and most binders end in .dcx
-EXTENSIONS = ".flver;.dcx;.partsbnd;.chrbnd;.objbnd;.geombnd;.mapbnd"
+EXTENSIONS = ".flver;.dcx;.partsbnd;.chrbnd;.objbnd;.geombnd;.mapbnd;.hkx;.hkxbhd;.hkxbdt;.geomhkxbnd"
 
 # what a file may hold, and the operator that imports it
-IMPORTERS: dict[Kind, str] = {Kind.FLVER: "import_scene.ossuary_flver"}
+COLLISION = "import_scene.ossuary_collision"
+IMPORTERS: dict[Kind, str] = {
+    Kind.FLVER: "import_scene.ossuary_flver",
+    Kind.COLLISION: COLLISION,
+    Kind.RAGDOLL: COLLISION,
+}
 
 
 class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..scene import DecodedCache, FlverSettings, Lods, import_flver
-from . import report
+from ..scene import DecodedCache, FlverSettings, ImportResult, Lods, import_flver
+from .files import ImportsFiles
 
 
-class IMPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
+class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
     """Import FLVER models with their skeleton, meshes and dummies, from loose files or from binders"""
 
     bl_idname = "import_scene.ossuary_flver"
     bl_label = "Import FLVER"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    cache: DecodedCache | None = None
-
-    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
-    directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN"})
-    files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN"})
     filter_glob: StringProperty(default="*.flver;*.flver.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
 
     member_filter: StringProperty(
         name="Members",
         description="Import only the models of a binder whose names match, such as *_S.flver. Empty imports all",
-    )
-    scale: FloatProperty(
-        name="Scale",
-        description="Size of the model in the scene. Leave 1 unless your scene is not in metres",
-        default=1.0,
-        min=0.0001,
-        soft_min=0.01,
-        soft_max=100.0,
     )
     lods: EnumProperty(
         name="Levels of Detail",
@@ -76,38 +64,9 @@ class IMPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
         name="Size", description="Length of the empties' axes", default=0.05, min=0.001, soft_max=1.0, unit="LENGTH"
     )
 
-    def invoke(self, context: Any, _event: Any) -> set[str]:
-        """Ask for files; for files that were dropped, ask for the options only."""
-        if self.files:
-            return set(context.window_manager.invoke_props_dialog(self, width=360))
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
-
-    def execute(self, context: Any) -> set[str]:
-        """Import the chosen files and report in one line."""
-        manager = context.window_manager
-        manager.progress_begin(0, 100)
-        try:
-            result = import_flver(
-                context,
-                self.paths(),
-                self.settings(),
-                cache=type(self).cache,
-                progress=lambda share: manager.progress_update(int(share * 100)),
-            )
-        finally:
-            manager.progress_end()
-        report.keep(context, result.summary, result.details)
-        if result.models:
-            self.report({"WARNING"} if result.failures else {"INFO"}, result.summary)
-        else:
-            self.report({"ERROR"}, "; ".join(result.details))
-        return {"FINISHED"} if result.models else {"CANCELLED"}
-
-    def paths(self) -> list[Path]:
-        """Return the chosen files."""
-        names = [item.name for item in self.files if item.name]
-        return [Path(self.directory, name) for name in names] or [Path(self.filepath)]
+    def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
+        """Import the models in files."""
+        return import_flver(context, paths, self.settings(), cache=type(self).cache, progress=progress)
 
     def settings(self) -> FlverSettings:
         """Return the options."""

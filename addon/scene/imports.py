@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from fnmatch import fnmatch
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from ..codec.flver import Flver
 from ..codec.source import Kind, Member, open_source
 from ..model import PlacedModel
 from . import flver as flver_scene
+from .files import DecodedCache, Progress, import_files, is_wanted, nothing_found
 from .properties import PREFIX, set_properties, stored_text
 from .result import ImportedModel, ImportResult, Timings
 from .settings import FlverSettings
-from .transaction import Transaction
-
-Progress = Callable[[float], None]
 
 
 @dataclass
@@ -32,17 +29,6 @@ class DecodedFile:
 
     models: list[tuple[Member, PlacedModel]]
     warnings: list[str]
-
-
-@dataclass
-class DecodedCache:
-    """Keeps what the last import decoded, so that importing the same files with other settings is fast."""
-
-    files: dict[tuple[Path, int, int, str], DecodedFile] = field(default_factory=dict)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self.files.clear()
 
 
 def import_flver(
@@ -68,51 +54,46 @@ def import_flver(
     Returns:
         What was made, warned of and failed. Nothing is raised for files that cannot be read.
     """
-    settings = settings or FlverSettings()
-    files = [Path(path) for path in paths]
-    kept = cache.files if cache is not None else {}
-    seen: dict[tuple[Path, int, int, str], DecodedFile] = {}
     result = ImportResult()
-    for number, path in enumerate(files):
-        try:
-            key = _key(path, settings)
-            decoded = kept.get(key) or _decode(path, settings, result.timings)
-            seen[key] = decoded
-            if progress is not None:
-                progress((number + 0.5) / len(files))
-            with Transaction(context):
-                models = [_build(path, member, model, context, settings) for member, model in decoded.models]
-        except FormatError as error:
-            result.failures.append((path.name, str(error)))
-        except OSError as error:
-            result.failures.append((path.name, error.strerror or str(error)))
-        else:
-            result.models += models
-            result.warnings += [f"{path.name}: {warning}" for warning in decoded.warnings]
-        if progress is not None:
-            progress((number + 1) / len(files))
+    import_files(
+        context, paths, _Job(context, settings or FlverSettings(), result), result, cache=cache, progress=progress
+    )
     for model in result.models:
         result.timings.add(model.timings)
-    if cache is not None:
-        cache.files = seen
     return result
 
 
-def _key(path: Path, settings: FlverSettings) -> tuple[Path, int, int, str]:
-    facts = path.stat()
-    return path, facts.st_mtime_ns, facts.st_size, settings.member_filter
+@dataclass
+class _Job:
+    context: Any
+    settings: FlverSettings
+    result: ImportResult
+
+    def key(self, _path: Path) -> str:
+        return self.settings.member_filter
+
+    def decode(self, path: Path) -> DecodedFile:
+        return _decode(path, self.settings, self.result.timings)
+
+    def build(self, path: Path, decoded: DecodedFile) -> Callable[[], None]:
+        models = [_build(path, member, model, self.context, self.settings) for member, model in decoded.models]
+
+        def note() -> None:
+            self.result.models += models
+            self.result.warnings += [f"{path.name}: {warning}" for warning in decoded.warnings]
+
+        return note
 
 
 def _decode(path: Path, settings: FlverSettings, timings: Timings) -> DecodedFile:
     """Read, check and place every model of a file."""
     with timings.stage("open"):
         source = open_source(path)
-    wanted = [member for member in source.members if _wanted(member, settings.member_filter)]
+    wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind == Kind.FLVER]
     warnings = [fault for member in wanted if (fault := member.fault)]
     if not members:
-        which = f" that matches {settings.member_filter!r}" if settings.member_filter else ""
-        raise FormatError("; ".join([f"holds no FLVER model{which}", *warnings]))
+        raise nothing_found("FLVER model", settings.member_filter, warnings)
     distinct: list[Member] = []
     for member in members:
         if any(member.name == other.name and member.data() == other.data() for other in distinct):
@@ -130,10 +111,6 @@ def _place(member: Member, timings: Timings) -> PlacedModel:
             return PlacedModel.of(flver)
     except FormatError as error:
         raise error.inside(member.file) from error
-
-
-def _wanted(member: Member, pattern: str) -> bool:
-    return not pattern or fnmatch(member.name.lower(), pattern.lower())
 
 
 def _build(path: Path, member: Member, model: PlacedModel, context: Any, settings: FlverSettings) -> ImportedModel:

@@ -66,44 +66,102 @@ class ImportedModel:
 
 
 @dataclass
-class ImportResult:
+class FilesResult:
     """What an import of one or more files did.
 
     Attributes:
-        models: what was imported.
         failures: for each file or member that could not be imported, its name and why.
-        warnings: what the user should know that belongs to no single model.
+        warnings: what the user should know.
         timings: seconds by stage, all files together.
     """
 
-    models: list[ImportedModel] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     timings: Timings = field(default_factory=Timings)
 
     @property
+    def made(self) -> str:
+        """What was imported, in a few words; empty where nothing was."""
+        return ""
+
+    @property
+    def details(self) -> list[str]:
+        """All failures and warnings, a line each."""
+        return [*(f"{name}: {why}" for name, why in self.failures), *self.warnings]
+
+    @property
     def summary(self) -> str:
         """One line for the status bar."""
-        parts = []
-        if self.models:
-            names = ", ".join(model.name for model in self.models[:3]) + (" ..." if len(self.models) > 3 else "")
-            bones = sum(model.bone_count for model in self.models)
-            meshes = sum(len(model.meshes) for model in self.models)
-            dummies = sum(len(model.dummies) for model in self.models)
-            parts.append(f"Imported {names}: {bones} bones, {meshes} meshes, {dummies} dummies")
-        else:
-            parts.append("Nothing imported")
-        warnings = len(self.warnings) + sum(len(model.warnings) for model in self.models)
+        parts = [f"Imported {self.made}" if self.made else "Nothing imported"]
+        warnings = len(self.details) - len(self.failures)
         if warnings:
             parts.append(f"{warnings} warning{'s' if warnings > 1 else ''}")
         if self.failures:
             parts.append(f"{len(self.failures)} failed")
         return "; ".join(parts)
 
+
+@dataclass
+class ImportResult(FilesResult):
+    """What an import of models did.
+
+    Attributes:
+        models: what was imported.
+    """
+
+    models: list[ImportedModel] = field(default_factory=list)
+
+    @property
+    def made(self) -> str:
+        """The models, and how much they hold."""
+        if not self.models:
+            return ""
+        bones = sum(model.bone_count for model in self.models)
+        meshes = sum(len(model.meshes) for model in self.models)
+        dummies = sum(len(model.dummies) for model in self.models)
+        return f"{listed([model.name for model in self.models])}: {bones} bones, {meshes} meshes, {dummies} dummies"
+
     @property
     def details(self) -> list[str]:
-        """All warnings and failures, a line each."""
-        lines = [f"{name}: {why}" for name, why in self.failures]
-        lines += self.warnings
-        lines += [f"{model.name}: {warning}" for model in self.models for warning in model.warnings]
-        return lines
+        """All failures and warnings, a line each, those of the models too."""
+        return [*super().details, *(f"{model.name}: {each}" for model in self.models for each in model.warnings)]
+
+
+@dataclass
+class ImportedBody:
+    """What one collision body became.
+
+    Attributes:
+        object: the mesh object.
+        set: "h", "l", "f", "ragdoll" or "other".
+        triangles: how many it has.
+    """
+
+    object: Any
+    set: str
+    triangles: int
+
+
+@dataclass
+class CollisionResult(FilesResult):
+    """What an import of collision did.
+
+    Attributes:
+        bodies: what was imported.
+    """
+
+    bodies: list[ImportedBody] = field(default_factory=list)
+
+    @property
+    def made(self) -> str:
+        """The bodies by set."""
+        if not self.bodies:
+            return ""
+        sets = list(dict.fromkeys(body.set for body in self.bodies))
+        parts = [f"{sum(body.set == name for body in self.bodies)} {name}" for name in sets]
+        return f"{' + '.join(parts)} bodies of {sum(body.triangles for body in self.bodies):,} triangles"
+
+
+def listed(names: list[str]) -> str:
+    """Return the first few names."""
+    return ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")

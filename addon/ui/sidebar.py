@@ -23,6 +23,7 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
         """Draw the panel."""
         layout = self.layout
         layout.operator("import_scene.ossuary_flver", text="FLVER Model", icon="ARMATURE_DATA")
+        layout.operator("import_scene.ossuary_collision", text="Havok Collision", icon="MESH_ICOSPHERE")
         lines = report.kept(context)
         if lines:
             column = layout.column(align=True)

@@ -1,0 +1,112 @@
+"""File > Import > Havok Collision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..scene import CollisionResult, CollisionSettings, DecodedCache, import_collision
+from ..scene.collision.colors import Mode
+from ..scene.collision.sets import CollisionSet, sets_beside
+from .files import ImportsFiles
+
+COLOR_ITEMS = (
+    ("MATERIAL", "Material", "A shade of the set's colour for each hit material"),
+    ("SET", "Set", "One colour a set"),
+    ("SECTION", "Section", "The sections that a compressed mesh is cut into"),
+    ("INTERIOR", "Interior", "Triangles that the game marks as interior, against the rest"),
+    ("KIND", "Kind", "Compressed and extern meshes, convex shapes, extern shapes and point sets"),
+)
+SET_ITEMS = (
+    ("h", "h", "What the player and the world touch"),
+    ("l", "l", "A coarser copy"),
+    ("f", "f", "The third set of maps"),
+    ("ragdoll", "Ragdoll", "Bodies of a ragdoll"),
+    ("other", "Other", "What belongs to no set"),
+)
+
+
+class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
+    """Import collision of maps, objects, assets and ragdolls as coloured meshes"""
+
+    bl_idname = "import_scene.ossuary_collision"
+    bl_label = "Import Collision"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filter_glob: StringProperty(default="*.hkx;*.hkx.dcx;*.hkxbhd;*.hkxbdt;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
+    member_filter: StringProperty(
+        name="Members",
+        description="Import only the files of a binder whose names match, such as *_000100.hkx. Empty imports all",
+    )
+    compendium: StringProperty(
+        name="Compendium",
+        description="File with the classes of a .hkx without its own. Empty looks in the binder and beside the file",
+        subtype="FILE_PATH",
+    )
+    set: EnumProperty(
+        name="Set",
+        description="Which set the bodies go to",
+        items=(("AUTO", "By Name", "As the names of files and bodies tell"), *SET_ITEMS),
+        default="AUTO",
+    )
+    also_h: BoolProperty(name="h beside It", description="Import the map's h set as well", default=False)
+    also_l: BoolProperty(name="l beside It", description="Import the map's l set as well", default=False)
+    also_f: BoolProperty(name="f beside It", description="Import the map's f set as well", default=False)
+    color: EnumProperty(name="Colour by", description="What the colours of faces tell", items=COLOR_ITEMS)
+
+    def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
+        """Import the bodies in files."""
+        result = import_collision(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        if result.bodies:
+            context.scene.ossuary_collision["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
+        return result
+
+    def settings(self) -> CollisionSettings:
+        """Return the options."""
+        also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
+        return CollisionSettings(
+            member_filter=self.member_filter.strip(),
+            scale=self.scale,
+            compendium=Path(bpy.path.abspath(self.compendium)) if self.compendium else None,
+            set=None if self.set == "AUTO" else CollisionSet(self.set),
+            also=frozenset(name for name, wanted in also if wanted),
+            color=Mode(self.color),
+        )
+
+    def draw(self, _context: Any) -> None:
+        """Lay the options out; the sets of a map that lie beside the chosen file are offered by name."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "member_filter")
+        layout.prop(self, "compendium")
+        layout.prop(self, "scale")
+        layout.prop(self, "set")
+        beside = {name: file for path in self.paths() for name, file in sets_beside(path).items()}
+        for name, file in beside.items():
+            layout.prop(self, f"also_{name.value}", text=f"And {file.name}")
+        layout.prop(self, "color")
+
+
+def draw_menu(menu: Any, _context: Any) -> None:
+    """Add the entry to File > Import."""
+    operator = IMPORT_SCENE_OT_ossuary_collision.bl_idname
+    menu.layout.operator(operator, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
+
+
+def register(_package: str) -> None:
+    """Register the operator and its menu entry."""
+    IMPORT_SCENE_OT_ossuary_collision.cache = DecodedCache()
+    bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_collision)
+    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
+
+
+def unregister() -> None:
+    """Take both away."""
+    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_collision)
+    IMPORT_SCENE_OT_ossuary_collision.cache = None

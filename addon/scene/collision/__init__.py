@@ -1,0 +1,1 @@
+"""Collision bodies in the scene: import, sets, colours, selection."""

@@ -1,0 +1,116 @@
+"""Collision bodies -> mesh objects with what the file says of each face."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...codec.binary import Array
+from ...codec.havok.collision import Body
+from ...codec.havok.collision.shapes import MeshShape
+from ...codec.source import Member
+from ...collision import Surface
+from ...maths import axes
+from ..properties import set_properties, shown_name, stored_text
+from .sets import AREA, PART, PREFIX, SET, Place
+
+INT32 = 1 << 31
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a body is from.
+
+    Attributes:
+        file: absolute path.
+        member: in that file.
+        body: as stored.
+    """
+
+    file: str
+    member: Member
+    body: Body
+
+
+def build(surface: Surface, origin: Origin, title: str, place: Place) -> Any:
+    """Make the object of a body; it is linked to nothing yet.
+
+    Collision is wound outwards in the games' space; the swap of axes mirrors it, so corners are reversed.
+    """
+    mesh = bpy.data.meshes.new(shown_name(title))
+    found = surface.mesh
+    vertices = axes.swap_vectors(found.vertices)
+    triangles = np.ascontiguousarray(found.triangles[:, [0, 2, 1]])
+    fill(mesh, vertices, triangles)
+    for name, values in (
+        ("key", found.keys), ("section", found.section), ("primitive", found.primitive), ("half", found.half),
+        ("row", found.row), ("material", found.materials), ("data", found.primitive_data), ("kind", surface.kind),
+    ):  # fmt: skip
+        _attribute(mesh, name, "INT", values.view(np.int32) if values.dtype == np.uint32 else values)
+    _attribute(mesh, "interior", "BOOLEAN", found.interior)
+    mesh.update(calc_edges=True)
+    obj = bpy.data.objects.new(shown_name(title), mesh)
+    set_properties(obj, _properties(surface, origin, place))
+    return obj
+
+
+def fill(mesh: Any, vertices: Array, triangles: Array) -> None:
+    """Fill an empty mesh with flat triangles."""
+    mesh.vertices.add(len(vertices))
+    mesh.loops.add(triangles.size)
+    mesh.polygons.add(len(triangles))
+    if len(vertices):
+        mesh.attributes["position"].data.foreach_set("vector", vertices.ravel())
+    if len(triangles):
+        corners = mesh.attributes.get(".corner_vert") or mesh.attributes.new(".corner_vert", "INT", "CORNER")
+        corners.data.foreach_set("value", triangles.ravel())
+        mesh.polygons.foreach_set("loop_start", np.arange(0, triangles.size, 3, dtype=np.int32))
+        flat = mesh.attributes.get("sharp_face") or mesh.attributes.new("sharp_face", "BOOLEAN", "FACE")
+        flat.data.foreach_set("value", np.ones(len(triangles), bool))
+
+
+def _attribute(mesh: Any, name: str, kind: str, values: Array) -> None:
+    attribute = mesh.attributes.new(PREFIX + name, kind, "FACE")
+    if len(values):
+        attribute.data.foreach_set("value", np.ascontiguousarray(values, bool if kind == "BOOLEAN" else np.int32))
+
+
+def _properties(surface: Surface, origin: Origin, place: Place) -> dict[str, Any]:
+    body = origin.body
+    values: dict[str, Any] = {
+        SET: place.set.value,
+        AREA: place.area,
+        PART: place.part,
+        PREFIX + "model": place.model,
+        PREFIX + "sdk": body.sdk,
+        PREFIX + "file": stored_text(origin.file),
+        PREFIX + "member": stored_text(origin.member.path),
+        PREFIX + "game": str(origin.member.game),
+        PREFIX + "name": stored_text(body.name),
+        PREFIX + "system": body.system,
+        PREFIX + "index": body.index,
+        PREFIX + "position": body.position.tolist(),
+        PREFIX + "orientation": body.orientation.tolist(),
+        PREFIX + "fields": {name: _number(value) for name, value in body.fields.items()},
+        PREFIX + "triangles": len(surface.mesh),
+    }
+    if body.shape is not None:
+        values[PREFIX + "shape"], values[PREFIX + "key_bits"] = body.shape.name, body.shape.key_bits
+        values[PREFIX + "radius"], values[PREFIX + "flags"] = body.shape.radius, body.shape.flags
+        values[PREFIX + "user_data"] = _number(body.shape.user_data)
+    if isinstance(body.shape, MeshShape):
+        mesh = body.shape.mesh
+        values[PREFIX + "sections"], values[PREFIX + "primitives"] = len(mesh.sections), len(body.shape.primitives.kind)
+        values[PREFIX + "customs"] = len(body.shape.custom)
+        values[PREFIX + "pages"] = int(mesh.sections["page"].max(initial=0))
+    return values
+
+
+def _number(value: float) -> int | float | str:
+    """Return a stored number as a property holds it: 32 bits as signed ones, larger ones as text."""
+    if isinstance(value, float) or -INT32 <= value < INT32:
+        return value
+    return int(value) - 2 * INT32 if 0 <= value < 2 * INT32 else str(value)

@@ -1,0 +1,99 @@
+"""What all imports share: files one after another, each decoded whole, then built whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..codec import FormatError
+from .result import FilesResult
+from .transaction import Transaction
+
+Progress = Callable[[float], None]
+
+
+@dataclass
+class DecodedCache:
+    """Keeps what the last import decoded, so that importing the same files with other settings is fast."""
+
+    files: dict[Hashable, Any] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.files.clear()
+
+
+class Job(Protocol):
+    """What an import does with one file."""
+
+    def key(self, path: Path) -> Hashable:
+        """Return what a decoded file depends on beside the file itself."""
+
+    def decode(self, path: Path) -> Any:
+        """Read and check a file, without Blender.
+
+        Raises:
+            FormatError: the file cannot be imported.
+            OSError: the file cannot be read.
+        """
+
+    def build(self, path: Path, decoded: Any) -> Callable[[], None]:
+        """Make the datablocks of a file and return what notes them in the result once they are there to stay."""
+
+
+def import_files(
+    context: Any,
+    paths: Iterable[str | Path],
+    job: Job,
+    result: FilesResult,
+    *,
+    cache: DecodedCache | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Import files; one that fails leaves no datablock behind and is noted in the result, the others are imported.
+
+    Args:
+        context: Blender's.
+        paths: the files.
+        job: what to do with each.
+        result: takes failures.
+        cache: keeps the decoded files for the next call; files of earlier calls leave it.
+        progress: called with the share done, 0 to 1.
+    """
+    files = [Path(path) for path in paths]
+    kept = cache.files if cache is not None else {}
+    seen: dict[Hashable, Any] = {}
+    for number, path in enumerate(files):
+        try:
+            facts = path.stat()
+            key = (path, facts.st_mtime_ns, facts.st_size, job.key(path))
+            decoded = kept[key] if key in kept else job.decode(path)
+            seen[key] = decoded
+            if progress is not None:
+                progress((number + 0.5) / len(files))
+            with Transaction(context):
+                note = job.build(path, decoded)
+        except FormatError as error:
+            result.failures.append((path.name, str(error)))
+        except OSError as error:
+            result.failures.append((path.name, error.strerror or str(error)))
+        else:
+            note()
+        if progress is not None:
+            progress((number + 1) / len(files))
+    if cache is not None:
+        cache.files = seen
+
+
+def is_wanted(name: str, pattern: str) -> bool:
+    """Tell whether a member's name matches a filter with * and ?; an empty one matches all."""
+    return not pattern or fnmatch(name.lower(), pattern.lower())
+
+
+def nothing_found(what: str, pattern: str, faults: list[str]) -> FormatError:
+    """Return the error of a file that holds nothing to import."""
+    which = f" that matches {pattern!r}" if pattern else ""
+    return FormatError("; ".join([f"holds no {what}{which}", *faults]))
