@@ -1,0 +1,59 @@
+"""How cloth stores numbers: matrices, packed vectors, bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...binary import Array
+from ..objects import View
+
+
+def matrices(values: Array) -> Array:
+    """Return stored matrices, (..., 16) f4 column after column, as (..., 4, 4) for column vectors."""
+    return np.ascontiguousarray(np.swapaxes(values.reshape(*values.shape[:-1], 4, 4), -1, -2))
+
+
+def transform(values: Array) -> Array:
+    """Return a stored rigid transform, (16,) f4, as (4, 4); the fourth lanes hold rubbish in files and are not read."""
+    matrix = matrices(values)
+    matrix[..., 3, :] = np.array((0, 0, 0, 1), np.float32)
+    return matrix
+
+
+def unpack(packed: Array) -> Array:
+    """Return packed vectors, (..., 4) i2, as (..., 3) f4: whole numbers times a power of two stored as half a float.
+
+    Seed "Havok cloth data", the skin operator. Found on real files: packing rounds to the nearest, and each vector's
+    largest component is 16384 to 32767.
+    """
+    whole = (packed[..., :3].astype(np.int32) << np.int32(16)).astype(np.float32)
+    scale = (packed[..., 3:].astype(np.int32) << np.int32(16)).view(np.float32)
+    return whole * scale
+
+
+def bits(view: View, name: str, count: int) -> Array:
+    """Return a member of one bit an element, the first in the highest bit of a byte, as (count,) bool.
+
+    The order is found on real files, from the bits that pad the last byte. No bytes at all mean no bit set.
+    """
+    stored = view.numbers(name, "u1")
+    if not len(stored):
+        return np.zeros(count, np.bool_)
+    if 8 * len(stored) < count:
+        view.fail(f"{8 * len(stored)} bits for {count} triangles", name)
+    return np.unpackbits(stored, count=count).astype(np.bool_)
+
+
+def number(view: View, name: str, dtype: str) -> int:
+    """Return one whole number."""
+    return int(view.numbers(name, dtype))
+
+
+def real(view: View, name: str) -> np.float32:
+    """Return one float32."""
+    return np.float32(view.numbers(name, "<f4"))
+
+
+def flag(view: View, name: str) -> bool:
+    """Return one bool."""
+    return bool(view.numbers(name, "?"))
