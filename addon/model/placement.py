@@ -96,19 +96,27 @@ def place_mesh(flver: Flver, mesh: Mesh, vertices: Vertices, matrices: Array) ->
         matrices: (n, 4, 4) of `node_matrices`.
 
     Returns:
-        (v, 3) float32 positions; (v, 3) float32 normals of unit length, or None where the mesh has none.
+        (v, 3) float32 positions; (v, 3) float32 normals of unit length, zero for vertices that have none, or None
+        where the whole mesh has none.
     """
-    positions, normals = vertices.positions, vertices.normals
+    positions, normals = vertices.positions, _given_normals(vertices.normals)
     if not mesh.dynamic:
         nodes = static_nodes(flver, mesh, vertices)
         positions = positions.copy()
-        normals = None if normals is None else normals.copy()
         turns = affine.normal_matrices(matrices)
         for node, carried in _by_node(nodes):
             positions[carried] = positions[carried] @ matrices[node, :3, :3].T + matrices[node, :3, 3]
             if normals is not None:
                 normals[carried] = normals[carried] @ turns[node].T
     return positions, None if normals is None else affine.normalized(normals)
+
+
+def _given_normals(normals: Array | None) -> Array | None:
+    """Return a copy of stored normals, zero where all their bytes are (Sekiro's shadow models), None without any."""
+    if normals is None:
+        return None
+    absent = (normals == -1).all(axis=1)
+    return None if absent.all() else np.where(absent[:, None], np.float32(0), normals)
 
 
 def _by_node(nodes: Array) -> Iterator[tuple[int, Array]]:

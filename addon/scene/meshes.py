@@ -11,6 +11,7 @@ import numpy as np
 from ..codec.binary import Array
 from ..maths import axes
 from ..model import Level, PlacedMesh, PlacedModel
+from . import geometry
 from .armature import BuiltArmature
 from .properties import PREFIX, property_value, set_properties, shown_name
 
@@ -70,14 +71,14 @@ class MeshBuilder:
 
     def _object(self, title: str, placed: PlacedMesh, level: Level, collection: Any) -> Any:
         mesh = bpy.data.meshes.new(shown_name(title))
-        _geometry(mesh, axes.swap_vectors(placed.positions), level.triangles)
+        geometry.fill(mesh, axes.swap_vectors(placed.positions), level.triangles)
         _uv_maps(mesh, placed, level.triangles.ravel())
         _vertex_attributes(mesh, placed)
         material = placed.mesh.material
         if 0 <= material < len(self.materials):
             mesh.materials.append(self.materials[material])
             self.materials[material].use_backface_culling = level.cull_back
-        mesh.update(calc_edges=True)
+        geometry.connect(mesh)
         if placed.normals is not None and self.custom_normals and len(level.triangles):
             mesh.normals_split_custom_set_from_vertices(axes.swap_vectors(placed.normals))
         obj = bpy.data.objects.new(shown_name(title), mesh)
@@ -103,19 +104,6 @@ def _part(placed: PlacedMesh, used: Array) -> PlacedMesh:
         nodes=placed.nodes[used],
         weights=placed.weights[used],
     )
-
-
-def _geometry(mesh: Any, positions: Array, triangles: Array) -> None:
-    """Fill an empty mesh; all shading is smooth."""
-    mesh.vertices.add(len(positions))
-    mesh.loops.add(triangles.size)
-    mesh.polygons.add(len(triangles))
-    if len(positions):
-        mesh.attributes["position"].data.foreach_set("vector", positions.ravel())
-    if len(triangles):
-        corners = mesh.attributes.get(".corner_vert") or mesh.attributes.new(".corner_vert", "INT", "CORNER")
-        corners.data.foreach_set("value", np.ascontiguousarray(triangles, np.int32).ravel())
-        mesh.polygons.foreach_set("loop_start", np.arange(0, triangles.size, 3, dtype=np.int32))
 
 
 def _uv_maps(mesh: Any, placed: PlacedMesh, corners: Array) -> None:

@@ -68,7 +68,7 @@ def test_strips_drop_triangles_that_repeat_a_vertex():
 
 def test_many_vertices_leave_no_restart_in_16_bits():
     assert strip(0, 1, 0xFFFF, 2, vertices=0x10000) == [[0, 1, 0xFFFF], [1, 2, 0xFFFF]]
-    assert strip(0, 1, 0xFFFF, 2, vertices=0xFFFE) == []
+    assert strip(0, 1, 0xFFFF, 2, vertices=0xFFFF) == []
 
 
 def test_bytes_have_no_restart():

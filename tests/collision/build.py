@@ -12,7 +12,7 @@ import numpy as np
 
 from addon.codec.havok.collision import keys
 from addon.codec.havok.collision.bodies import Body
-from addon.codec.havok.collision.custom import read_custom
+from addon.codec.havok.collision.custom import leaf_boxes, read_custom
 from addon.codec.havok.collision.decode import CUSTOM, QUAD, TRIANGLE, decode, list_primitives
 from addon.codec.havok.collision.mesh import DATA_RUN, SECTION, CompressedMesh, MaterialTable
 from addon.codec.havok.collision.packing import (
@@ -25,6 +25,7 @@ from addon.codec.havok.collision.packing import (
 from addon.codec.havok.collision.shapes import MeshShape, Shape, ShapeInstance
 from addon.codec.havok.collision.simd import BIG, CHILD, EMPTY, LEAF, SimdTree
 from addon.codec.havok.collision.trees import Nodes, walk
+from addon.codec.havok.collision.writing import empty_simd
 from addon.maths.sorts import ranks
 
 PAGE = 65536
@@ -64,15 +65,6 @@ def grid(side: int, step: float = 1.0, height: float = 0.5, origin=(0, 0, 0)) ->
     triangles = cells[~whole][:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
     names = 21 + np.r_[corner[whole] // 40 % 5, np.repeat(corner[~whole] // 40 % 5, 2)]
     return Source(vertices, cells[whole], triangles, names.astype(np.uint32))
-
-
-@dataclass
-class Tree:
-    """A binary tree over primitives: pre-order nodes."""
-
-    box: list = field(default_factory=list)
-    second: list = field(default_factory=list)
-    parts: list = field(default_factory=list)
 
 
 def build(source: Source, radius: float = 0.015, *, flagged: bool = True, skip_shared: int = 0, simd: bool = True):
@@ -306,8 +298,6 @@ class _Builder:
             first += (len(self.source.points[number]) + 1) // 2
         mesh.shared = np.concatenate([mesh.shared, np.zeros(first - len(mesh.shared), np.uint64)])
         custom = read_custom(mesh, primitives)
-        from addon.codec.havok.collision.custom import leaf_boxes
-
         boxes = leaf_boxes(mesh, custom.section, custom.primitive) if len(custom) else []
         by_word = {word: number for number, word, _ in self.pending}
         for place in range(len(custom)):
@@ -346,12 +336,10 @@ class _Builder:
         mesh.materials = MaterialTable(data.astype(np.uint32), count, corners.astype(np.uint32), known, 0x100000)
         mesh.has_simd = simd
         if simd:
-            mesh.simd = _simd(
+            mesh.simd = simd_tree(
                 self._exact_boxes(mesh, primitives, order)[alive], key[alive].astype(np.uint32), flagged=flagged
             )
         else:
-            from addon.codec.havok.collision.writing import empty_simd
-
             mesh.simd = empty_simd()
 
     def _exact_boxes(self, mesh, primitives, order):
@@ -393,7 +381,7 @@ def _with_nibbles(boxes, inner, value, domain) -> Nodes:
     return nodes
 
 
-def _simd(boxes, key, *, flagged: bool) -> SimdTree:
+def simd_tree(boxes, key, *, flagged: bool) -> SimdTree:
     """Return a simd tree over leaves, grouped by fours along their longest axis."""
     order = np.argsort(boxes.sum(axis=1)[:, int(np.argmax(np.ptp(boxes.sum(axis=1), axis=0)))], kind="stable")
     out_box, out_kind, out_value = [_empty_boxes()], [np.zeros(4, np.uint8)], [np.zeros(4, np.uint32)]

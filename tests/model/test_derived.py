@@ -71,10 +71,11 @@ def test_flags():
 
 
 def test_checksums():
-    expected = np.array([zlib.crc32(b"dymmy"), zlib.crc32(b"dummy_throw_sfx"), 0, 0], np.uint32).view(np.int32)
-    assert expected[:2].tolist() == [86134151, -1941369491]
-    names = ["dummy_throw_sfx", "dymmy"]
-    assert name_crcs(np.array([1, 0, -1, 2], np.int16), names).tolist() == expected.tolist()
+    names = ["dummy_throw_sfx", "dymmy", "宝死体SFX"]
+    expected = [zlib.crc32(name.encode("cp932")) for name in names]
+    assert np.array(expected[:2], np.uint32).view(np.int32).tolist() == [-1941369491, 86134151]
+    found = name_crcs(np.array([0, 1, 2, -1, 3], np.int16), names)
+    assert found.view(np.uint32).tolist() == [*expected, 0, 0]
 
 
 def test_boxes():

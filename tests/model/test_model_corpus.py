@@ -48,23 +48,27 @@ def test_findings_name_what_is_wild(flver, model):
 def test_triangles_face_as_the_normals_do(flver):
     """In stored space the cross product of two edges points against the normals; the swap to Blender mends it.
 
-    Shadow models have no normals: their bytes are all zero.
+    Shadow models have no normals.
     """
     facing = total = 0
     for i, (positions, normals) in enumerate(placed(flver)):
+        if normals is None:
+            continue
         triangles = flver.triangles(i, 0)
         a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
         cross = np.cross(b - a, c - a)
         tells = ~is_degenerate(triangles) & (np.linalg.norm(cross, axis=1) > 0)
-        tells &= (flver.vertices(i).normals[triangles[:, 0]] > -1).any(axis=1)
         facing += ((cross * normals[triangles].sum(axis=1)).sum(axis=1) < 0)[tells].sum()
         total += tells.sum()
     assert facing >= 0.95 * total
 
 
 @every_model
-def test_normals_have_unit_length(flver):
+def test_normals_have_unit_length(flver, model):
     for _positions, normals in placed(flver):
+        if normals is None:
+            assert model == "m25_00_00_00_599010_S.flver"
+            continue
         length = np.linalg.norm(normals, axis=1)
         assert (np.abs(length[length > 0] - 1) < 1e-5).all()
 

@@ -92,6 +92,16 @@ def test_a_mesh_without_normals():
     assert np.allclose(positions, [BY_CHILD] * 2, atol=1e-6)
 
 
+def test_normals_of_zero_bytes_are_none():
+    flver = static_model([(P, 2, 0), (N, 0x13, 0)])
+    flver.meshes[0].buffers[0].data["normal0"][0] = 0
+    normals = place(flver)[1]
+    assert normals[0].tolist() == [0, 0, 0]
+    assert np.linalg.norm(normals[1]) == pytest.approx(1)
+    flver.meshes[0].buffers[0].data["normal0"] = 0
+    assert place(flver)[1] is None
+
+
 def test_placing_leaves_the_vertices_alone():
     flver = static_model([(P, 2, 0), (N, 2, 0)])
     vertices = flver.vertices(0)

@@ -62,7 +62,7 @@ class FaceSet:
         """Return the triangles, (m, 3) int32, those that repeat a vertex included for lists.
 
         Args:
-            vertex_count: vertices of the mesh; from 0xFFFF on, 16-bit strips have no restart value.
+            vertex_count: vertices of the mesh; above 0xFFFF, 16-bit strips have no restart value.
 
         Raises:
             FormatError: an index past the vertices, a list that is not of threes, or an edge-compressed set.
@@ -88,7 +88,7 @@ def _restart(index_bytes: int, vertex_count: int) -> int:
     """Return the index value that starts a new strip, -1 where there is none."""
     if index_bytes == 4:
         return 0xFFFFFFFF
-    return 0xFFFF if index_bytes == 2 and vertex_count < 0xFFFF else -1
+    return 0xFFFF if index_bytes == 2 and vertex_count <= 0xFFFF else -1
 
 
 def _check(indices: Array, vertex_count: int) -> None:

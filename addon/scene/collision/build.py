@@ -14,6 +14,7 @@ from ...codec.havok.collision.shapes import MeshShape
 from ...codec.source import Member
 from ...collision import Surface
 from ...maths import axes
+from .. import geometry
 from ..properties import set_properties, shown_name, stored_text
 from .sets import AREA, PART, PREFIX, SET, Place
 
@@ -44,32 +45,18 @@ def build(surface: Surface, origin: Origin, title: str, place: Place) -> Any:
     found = surface.mesh
     vertices = axes.swap_vectors(found.vertices)
     triangles = np.ascontiguousarray(found.triangles[:, [0, 2, 1]])
-    fill(mesh, vertices, triangles)
+    geometry.fill(mesh, vertices, triangles)
     for name, values in (
         ("key", found.keys), ("section", found.section), ("primitive", found.primitive), ("half", found.half),
         ("row", found.row), ("material", found.materials), ("data", found.primitive_data), ("kind", surface.kind),
     ):  # fmt: skip
         _attribute(mesh, name, "INT", values.view(np.int32) if values.dtype == np.uint32 else values)
     _attribute(mesh, "interior", "BOOLEAN", found.interior)
-    mesh.update(calc_edges=True)
+    geometry.connect(mesh)
+    mesh.shade_flat()
     obj = bpy.data.objects.new(shown_name(title), mesh)
     set_properties(obj, _properties(surface, origin, place))
     return obj
-
-
-def fill(mesh: Any, vertices: Array, triangles: Array) -> None:
-    """Fill an empty mesh with flat triangles."""
-    mesh.vertices.add(len(vertices))
-    mesh.loops.add(triangles.size)
-    mesh.polygons.add(len(triangles))
-    if len(vertices):
-        mesh.attributes["position"].data.foreach_set("vector", vertices.ravel())
-    if len(triangles):
-        corners = mesh.attributes.get(".corner_vert") or mesh.attributes.new(".corner_vert", "INT", "CORNER")
-        corners.data.foreach_set("value", triangles.ravel())
-        mesh.polygons.foreach_set("loop_start", np.arange(0, triangles.size, 3, dtype=np.int32))
-        flat = mesh.attributes.get("sharp_face") or mesh.attributes.new("sharp_face", "BOOLEAN", "FACE")
-        flat.data.foreach_set("value", np.ones(len(triangles), bool))
 
 
 def _attribute(mesh: Any, name: str, kind: str, values: Array) -> None:
