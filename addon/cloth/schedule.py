@@ -37,7 +37,7 @@ def dependency_levels(touched: Array) -> list[Array]:
 def merge(sequences: Sequence[Sequence[Hashable]]) -> list[tuple[Hashable, list[int]]]:
     """Return one order of steps that runs every sequence, steps of one key together where their orders allow it.
 
-    The next key is the one that most sequences wait for, less those that only reach it later.
+    The next key is the one that fewest sequences only reach later; among those, the one that most wait for.
 
     Args:
         sequences: the keys of each sequence's steps.
@@ -49,7 +49,7 @@ def merge(sequences: Sequence[Sequence[Hashable]]) -> list[tuple[Hashable, list[
     steps = []
     while any(waiting):
         heads = list(dict.fromkeys(keys[0] for keys in waiting if keys))
-        key = max(heads, key=lambda head: sum(_vote(keys, head) for keys in waiting))
+        key = max(heads, key=lambda head: _votes(waiting, head))
         taking = [place for place, keys in enumerate(waiting) if keys and keys[0] == key]
         for place in taking:
             waiting[place].pop(0)
@@ -57,7 +57,7 @@ def merge(sequences: Sequence[Sequence[Hashable]]) -> list[tuple[Hashable, list[
     return steps
 
 
-def _vote(keys: list[Hashable], key: Hashable) -> int:
-    if not keys:
-        return 0
-    return 1 if keys[0] == key else -(key in keys)
+def _votes(waiting: list[list[Hashable]], key: Hashable) -> tuple[int, int]:
+    """Return minus the number of sequences that reach a key only later, and that of those that wait for it."""
+    ready = sum(keys[0] == key for keys in waiting if keys)
+    return ready - sum(key in keys for keys in waiting), ready

@@ -328,10 +328,10 @@ class Cloth:
 
 def bone_space(maps, value):
     total = [ZERO] * 3
-    for m, local in zip(maps, value, strict=True):
-        part = add(add(mul(m[1], local[1]), mul(m[0], local[0])), mul(m[2], local[2]))
-        if len(local) == 4:
-            part = add(part, mul(m[3], local[3]))
+    for ((ax, ay, az), (bx, by, bz), (cx, cy, cz), origin), (x, y, z, *w) in zip(maps, value, strict=True):
+        part = [(bx * y + ax * x) + cx * z, (by * y + ay * x) + cy * z, (bz * y + az * x) + cz * z]
+        if w:
+            part = add(part, mul(origin, w[0]))
         total = add(total, part)
     return total
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def cross(a, b):
 
 
 def exact_root(x):
-    return ONE / np.sqrt(max(TINY, x))
+    return ONE / F(sqrt(max(TINY, x)))  # a float64 root rounded is the float32 root
 
 
 def exact_reciprocal(x):

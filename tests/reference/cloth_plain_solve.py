@@ -229,11 +229,14 @@ def query_of(shape, m, roots):
     base = r / sine
     apex = sub(small, mul(axis, base))
 
+    (ox, oy, oz), (kx, ky, kz) = apex, axis
+
     def tapered(p):
-        v = sub(p, apex)
-        t = dot(v, axis)
-        beside = cross(axis, cross(v, axis))
-        p2 = dot(beside, beside) + EPS
+        x, y, z = p[0] - ox, p[1] - oy, p[2] - oz
+        t = (x * kx + y * ky) + z * kz
+        ex, ey, ez = y * kz - z * ky, z * kx - x * kz, x * ky - y * kx
+        bx, by, bz = ky * ez - kz * ey, kz * ex - kx * ez, kx * ey - ky * ex
+        p2 = ((bx * bx + by * by) + bz * bz) + EPS
         inverse = roots.refined(p2)
         high = p2 * inverse
         first = base - tangent * high
@@ -241,7 +244,7 @@ def query_of(shape, m, roots):
             return sphere(big, wide, p, ZERO, roots)
         if t < first:
             return sphere(small, r, p, ZERO, roots)
-        n = sub(mul(mul(beside, inverse), cosine), mul(axis, sine))
+        n = sub(mul([bx * inverse, by * inverse, bz * inverse], cosine), mul(axis, sine))
         n = mul(n, roots.rough(dot(n, n)))
         distance = (high - tangent * t) * cosine
         return distance, n, sub(p, mul(n, distance))
@@ -250,8 +253,9 @@ def query_of(shape, m, roots):
 
 
 def sphere(center, radius, p, slack, roots):
-    v = sub(p, center)
-    s = dot(v, v) + slack
+    cx, cy, cz = center
+    x, y, z = p[0] - cx, p[1] - cy, p[2] - cz
+    s = ((x * x + y * y) + z * z) + slack
     inverse = roots.refined(s)
-    n = mul(v, inverse)
-    return s * inverse - radius, n, add(center, mul(n, radius))
+    x, y, z = x * inverse, y * inverse, z * inverse
+    return s * inverse - radius, [x, y, z], [cx + x * radius, cy + y * radius, cz + z * radius]
