@@ -16,11 +16,14 @@ from ..codec.source import Kind, open_source
 EXTENSIONS = ".flver;.dcx;.partsbnd;.chrbnd;.objbnd;.geombnd;.mapbnd;.hkx;.hkxbhd;.hkxbdt;.geomhkxbnd"
 
 # what a file may hold, and the operator that imports it
+MODEL = "import_scene.ossuary_flver"
 COLLISION = "import_scene.ossuary_collision"
+CLOTH = "import_scene.ossuary_cloth"
 IMPORTERS: dict[Kind, str] = {
-    Kind.FLVER: "import_scene.ossuary_flver",
+    Kind.FLVER: MODEL,
     Kind.COLLISION: COLLISION,
     Kind.RAGDOLL: COLLISION,
+    Kind.CLOTH: CLOTH,
 }
 
 
@@ -51,6 +54,8 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
         if call == "INVOKE_DEFAULT" and len(importers) > 1:
             context.window_manager.popup_menu(self._menu(sorted(importers), names), title="Import from these files")
             return {"FINISHED"}
+        if MODEL in importers:
+            importers.discard(CLOTH)  # which the model brings
         answers = [
             _operator(name)(call, directory=self.directory, files=[{"name": each} for each in names])
             for name in sorted(importers)

@@ -1,0 +1,237 @@
+"""Between an armature's pose and the bones of a cloth file, which are the same by name.
+
+A posed node is the bone's pose, times the inverse of its rest as Blender holds it, times the node's exact world matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mathutils import Matrix
+
+from ...cloth import reference_pose
+from ...cloth.frames import Place
+from ...codec.binary import Array
+from ...codec.havok.cloth import Skeleton
+from ...maths import affine, axes
+from .. import armature as armatures
+from ..properties import PREFIX, set_properties, stored_text
+from .keys import POSE
+
+CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+def stored_name(bone: Any) -> str:
+    """Return the name of the node that a bone was made from; its own where it was made from none."""
+    stored = bone.get(PREFIX + "name", bone.name)
+    return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else str(stored)
+
+
+def build_armature(skeleton: Skeleton, name: str, collection: Any, context: Any, length: float) -> Any:
+    """Make the armature object of a cloth file's own skeleton.
+
+    Args:
+        skeleton: of the file.
+        name: of the object.
+        collection: takes it.
+        context: Blender's; its active object is another one afterwards.
+        length: metres, of bones whose children do not lie on their axis.
+    """
+    world = reference_pose(skeleton).astype(np.float64)
+    rest = axes.swap_matrices(_turns(world)) @ armatures.TURN
+    lengths = armatures.bone_lengths(skeleton.parents, rest, length)
+    wanted = armatures.WantedBones(skeleton.bones, skeleton.parents, rest, lengths)
+    built = armatures.make(name, wanted, collection, context)
+    for index, (bone, stored) in enumerate(zip(built.bone_names, skeleton.bones, strict=True)):
+        set_properties(built.object.data.bones[bone], {
+            PREFIX + "index": index,
+            PREFIX + "name": stored_text(stored),
+            PREFIX + "world": world[index].ravel().tolist(),
+        })  # fmt: skip
+    return built.object
+
+
+def _turns(world: Array) -> Array:
+    """Return matrices with axes of unit length, at right angles."""
+    found = world.copy()
+    x = affine.normalized(world[:, :3, 0])
+    z = affine.normalized(np.cross(x, world[:, :3, 1]))
+    found[:, :3, :3] = np.stack([x, np.cross(z, x), z], axis=-1)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Rig:
+    """How the bones of a cloth are found in an armature.
+
+    Attributes:
+        count: of the armature's pose bones.
+        rows: (b,) pose bones of the cloth's, -1 where the armature has none.
+        after: (b, 4, 4) f8 from a bone's pose to its node, in Blender's axes; for a missing bone the node itself.
+        driven: the bones that the cloth drives, parents first.
+        missing: names of bones that the armature lacks.
+    """
+
+    count: int
+    rows: Array
+    after: Array
+    driven: tuple[DrivenBone, ...]
+    missing: tuple[str, ...]
+
+    @classmethod
+    def of(cls, armature: Any, skeleton: Skeleton, driven: Sequence[str]) -> Rig:
+        """Match the bones of a cloth file's skeleton with an armature object's.
+
+        Args:
+            armature: the object.
+            skeleton: of the file.
+            driven: names of the bones that the cloth drives.
+        """
+        bones = armature.data.bones
+        order = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
+        by_name: dict[str, Any] = {}
+        for bone in bones:
+            by_name.setdefault(stored_name(bone), bone)
+        found = [by_name.get(name) for name in skeleton.bones]
+        rows = np.array([-1 if bone is None else order[bone.name] for bone in found], np.intp)
+        world = axes.swap_matrices(reference_pose(skeleton).astype(np.float64))
+        after = np.stack([
+            place if bone is None else _after(bone) for bone, place in zip(found, world, strict=True)
+        ])  # fmt: skip
+        parts = [DrivenBone.of(by_name[name], place, order) for place, name in enumerate(driven) if name in by_name]
+        parts.sort(key=lambda part: part.depth)
+        missing = tuple(name for name, bone in zip(skeleton.bones, found, strict=True) if bone is None)
+        return cls(len(order), rows, after, tuple(parts), missing)
+
+    def place(self, posed: Array, root: Array, read: Array) -> Place:
+        """Return where a character is.
+
+        Args:
+            posed: (p, 4, 4) of `pose_matrices`.
+            root: (4, 4) of `root_matrix`.
+            read: (b,) bool bones that the cloth reads; the others are left at zero.
+        """
+        rows = self.rows[read]
+        nodes = self.after[read].copy()
+        known = rows >= 0
+        nodes[known] = posed[rows[known]] @ nodes[known]
+        bones = np.zeros((len(self.rows), 4, 4), np.float32)
+        bones[read] = root @ axes.swap_matrices(nodes)
+        return Place(bones, root.astype(np.float32))
+
+    def fits(self, armature: Any) -> bool:
+        """Tell whether an armature still has the bones that were found, by name."""
+        bones = armature.pose.bones
+        return all(part.name == bones[part.row].name for part in self.driven)
+
+    def undrive(self, posed: Array, basis: Array) -> None:
+        """Put bones that the cloth drives where the user's own pose has them.
+
+        Args:
+            posed: (p, 4, 4) of `pose_matrices`; is changed.
+            basis: (d, 4, 4) what the user has set of the driven bones.
+        """
+        for part, own in zip(self.driven, basis, strict=True):
+            local = np.linalg.inv(part.to_basis) @ own
+            posed[part.row] = local if part.parent < 0 else posed[part.parent] @ local
+
+    def drive(self, armature: Any, matrices: Array, posed: Array, root: Array) -> None:
+        """Pose the bones that the cloth drives.
+
+        Args:
+            armature: the object.
+            matrices: (d, 4, 4) world matrices of `cloth.driven_bones`.
+            posed: (p, 4, 4) of `pose_matrices`; takes the new ones.
+            root: (4, 4) of `root_matrix`.
+        """
+        nodes = axes.swap_matrices(np.linalg.inv(root) @ matrices.astype(np.float64))
+        bones = armature.pose.bones
+        for part in self.driven:
+            if not matrices[part.place, :3, :3].any():
+                continue  # nothing has driven it yet
+            posed[part.row] = nodes[part.place] @ part.before
+            local = posed[part.row] if part.parent < 0 else np.linalg.inv(posed[part.parent]) @ posed[part.row]
+            bones[part.row].matrix_basis = Matrix((part.to_basis @ local).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class DrivenBone:
+    """A bone that the cloth drives.
+
+    Attributes:
+        name: in the armature.
+        place: among the driven.
+        row: among the pose bones; ``parent`` its parent's, -1 for none.
+        depth: ancestors.
+        before: (4, 4) f8 from its node to its pose.
+        to_basis: (4, 4) f8 from its pose in its parent's to what the user sets.
+    """
+
+    name: str
+    place: int
+    row: int
+    parent: int
+    depth: int
+    before: Array
+    to_basis: Array
+
+    @classmethod
+    def of(cls, bone: Any, place: int, order: dict[str, int]) -> DrivenBone:
+        """Describe a bone."""
+        rest = np.array(bone.matrix_local)
+        parent = -1
+        if bone.parent is not None:
+            parent = order[bone.parent.name]
+            rest = np.linalg.inv(np.array(bone.parent.matrix_local)) @ rest
+        depth = len(bone.parent_recursive)
+        return cls(bone.name, place, order[bone.name], parent, depth, np.linalg.inv(_after(bone)), np.linalg.inv(rest))
+
+
+def _after(bone: Any) -> Array:
+    """Return what leads from a bone's pose to its node, in Blender's axes."""
+    held = np.array(bone.matrix_local)
+    stored = bone.get(PREFIX + "world")
+    if stored is None:
+        return np.linalg.inv(armatures.TURN)
+    return np.linalg.inv(held) @ axes.swap_matrices(np.array(stored).reshape(4, 4))
+
+
+def pose_matrices(armature: Any) -> Array:
+    """Return the pose of an evaluated armature's bones, (p, 4, 4) f8 in its object's space."""
+    bones = armature.pose.bones
+    found = np.empty(16 * len(bones), np.float32)
+    bones.foreach_get("matrix", found)
+    return found.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64)
+
+
+def root_matrix(armature: Any) -> tuple[Array, float]:
+    """Return a character's place, (4, 4) f8 in the games' axes and metres, and its size in the scene.
+
+    The cloth moves at the size that its file has: an object of another scale moves as if the scene were scaled back.
+    """
+    matrix = np.array(armature.matrix_world)
+    size = float(np.cbrt(abs(np.linalg.det(matrix[:3, :3])))) or 1.0
+    matrix[:3] /= size
+    return axes.swap_matrices(matrix), size
+
+
+def save_pose(collection: Any, armature: Any, names: Sequence[str]) -> None:
+    """Keep what the user has set of bones, if nothing is kept yet."""
+    if POSE not in collection:
+        bones = armature.pose.bones
+        collection[POSE] = {
+            name: [value for channel in CHANNELS for value in getattr(bones[name], channel)] for name in names
+        }
+
+
+def restore_pose(collection: Any, armature: Any) -> None:
+    """Give bones back what the user had set."""
+    for name, values in collection.get(POSE, {}).items():
+        bone = armature.pose.bones.get(name)
+        if bone is not None:
+            numbers = iter(list(values))
+            for channel in CHANNELS:
+                setattr(bone, channel, [next(numbers) for _ in getattr(bone, channel)])

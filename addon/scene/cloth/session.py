@@ -1,0 +1,289 @@
+"""One cloth file that plays: its simulation, and what of it is shown where."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...cloth import (
+    ExtraCollidable,
+    Pose,
+    Settings,
+    Setup,
+    build_setup,
+    display_positions,
+    driven_bones,
+    new_state,
+    particles,
+    reset,
+    step,
+)
+from ...cloth.frames import Clock, FrameCache, Place, Snapshot
+from ...codec import FormatError, Tagfile, read_cloth
+from ...codec.binary import Array
+from ...codec.havok.cloth import ClothFile
+from ...maths import axes
+from . import outputs, pointclouds, rig
+from .keys import ARMATURE, DATA, EXTRA, POINTS
+
+GAP = 12  # frames that playback may drop; over a larger jump the cloth starts anew where it lands
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """How cloth plays.
+
+    Attributes:
+        settings: of each step.
+        rate: steps a second.
+        limit: bytes of memory for the frames of a cloth that are kept.
+    """
+
+    settings: Settings = Settings()
+    rate: int = 60
+    limit: int = 512 * MEGABYTE
+
+
+class MissingError(Exception):
+    """What a cloth needs is not in the scene; the text says what."""
+
+
+def stored_cloth(collection: Any) -> ClothFile:
+    """Return the cloth file of a collection.
+
+    Raises:
+        FormatError: it holds none that can be read.
+    """
+    return read_cloth(Tagfile.read(bytes(collection[DATA]), None, collection.name))
+
+
+def extras(collection: Any) -> list[ExtraCollidable]:
+    """Return the collidables that were added to a cloth.
+
+    Raises:
+        FormatError: they cannot be read.
+    """
+    found = []
+    for entry in collection.get(EXTRA, {}).values():
+        file = read_cloth(Tagfile.read(bytes(entry["data"]), None, collection.name))
+        found += [ExtraCollidable(record, entry["bone"]) for record in file.collidables]
+    return found
+
+
+class Session:
+    """Plays one cloth. It holds no datablock: undo and load would leave it with dead ones.
+
+    Attributes:
+        setup: of the simulation.
+        frames: what was simulated.
+        problem: why it does not play; empty where it does.
+        speed: steps a second that were reached last, 0 before the first.
+    """
+
+    def __init__(self, collection: Any) -> None:
+        """Read the cloth of a collection.
+
+        Raises:
+            FormatError: it cannot be read.
+        """
+        self.file = stored_cloth(collection)
+        if self.file.skeleton is None:
+            raise FormatError("the cloth file has no skeleton")
+        self.setup: Setup = build_setup(self.file, extra=extras(collection))
+        self.state = new_state(self.setup)
+        self.frames = FrameCache()
+        self.problem = ""
+        self.speed = 0.0
+        self.added = len(collection.get(EXTRA, {}))
+        self._frame: int | None = None
+        self._place: Place | None = None
+        self._rig: rig.Rig | None = None
+        self._rest: Array = np.zeros((0, 4, 4))
+        self._key: tuple[Clock, PlayOptions] | None = None
+        self._outputs: list[outputs.Output] = []
+        self._basis: Array = np.zeros((0, 4, 4))
+
+    def forget_scene(self) -> None:
+        """Look for everything in the scene anew: undo may have changed it."""
+        self._rig = None
+
+    def restart(self) -> None:
+        """Forget what was simulated."""
+        self.frames.clear()
+        self._frame = self._place = None
+
+    def show_frame(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions) -> None:
+        """Bring the cloth to the scene's frame and show it.
+
+        The start frame puts it where the animation is; a frame that is kept is shown as it was; else the steps since
+        the last one that is kept are done.
+
+        Raises:
+            MissingError: the armature is gone.
+        """
+        armature = self._bind(collection, scene)
+        evaluated = armature.evaluated_get(depsgraph)
+        posed = rig.pose_matrices(evaluated)
+        root, _ = rig.root_matrix(evaluated)
+        clock = Clock.of(scene.frame_start, options.rate, scene.render.fps, scene.render.fps_base)
+        self._heed(clock, options)
+        self._go(scene.frame_current, clock, self._known_rig.place(posed, root, self.setup.read), options)
+        self._basis = np.array([np.array(armature.pose.bones[one.row].matrix_basis) for one in self._known_rig.driven])
+        self._write(collection, armature, posed)
+
+    def show_live(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions, steps: int) -> None:
+        """Do steps at the pose that the user is making, whatever the frame, and show them.
+
+        Raises:
+            MissingError: the armature is gone.
+        """
+        armature = self._bind(collection, scene)
+        evaluated = armature.evaluated_get(depsgraph)
+        posed = rig.pose_matrices(evaluated)
+        if len(self._basis) != len(self._known_rig.driven):
+            bones = armature.pose.bones
+            self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in self._known_rig.driven])
+        self._known_rig.undrive(posed, self._basis)
+        place = self._known_rig.place(posed, rig.root_matrix(evaluated)[0], self.setup.read)
+        self.frames.clear()
+        self._frame = None
+        if self._place is None:
+            self._start(place, options)
+        else:
+            self._steps(place, steps, 1 / options.rate, options)
+        self._write(collection, armature, posed)
+
+    @property
+    def _known_rig(self) -> rig.Rig:
+        if self._rig is None:
+            raise MissingError("the armature is not known")
+        return self._rig
+
+    def _bind(self, collection: Any, scene: Any) -> Any:
+        """Find the armature and, where the scene has changed, its bones and meshes."""
+        armature = collection.get(ARMATURE)
+        if armature is None or scene.objects.get(armature.name) is not armature:
+            raise MissingError(f"{collection.name}: its armature is not in the scene")
+        if self._rig is None or self._rig.count != len(armature.pose.bones) or not self._rig.fits(armature):
+            assert self.file.skeleton is not None
+            self._rig = rig.Rig.of(armature, self.file.skeleton, self.setup.driven)
+            self._outputs = self._bound_outputs(collection)
+        return armature
+
+    def _bound_outputs(self, collection: Any) -> list[outputs.Output]:
+        by_mesh: dict[str, list[int]] = {}
+        for display, obj in outputs.bound_meshes(collection).items():
+            by_mesh.setdefault(obj.name, []).append(display)
+        return [
+            outputs.Output(own[0], tuple(own), tuple(self.setup.displays[display].written for display in own))
+            for own in by_mesh.values()
+        ]
+
+    def _heed(self, clock: Clock, options: PlayOptions) -> None:
+        """Where the clock or a setting has changed, keep nothing but the frame that is shown, to go on from."""
+        key = clock, replace(options, limit=0)
+        if self._key is not None and self._key != key:
+            shown = self.frames.get(self._frame) if self._frame is not None else None
+            self.frames.clear()
+            if shown is not None and self._frame is not None and clock == self._key[0]:
+                self.frames.put(self._frame, shown, options.limit)
+        self._key = key
+
+    def _go(self, frame: int, clock: Clock, place: Place, options: PlayOptions) -> None:
+        if frame <= clock.start:
+            self.frames.clear()
+            self._start(place, options)
+        elif self.frames.get(frame) is not None:
+            if frame != self._frame:
+                self._load(frame)
+            self._frame = frame
+            return
+        else:
+            last = self.frames.before(frame, GAP)
+            if last is None:
+                self._start(place, options)
+            else:
+                if last != self._frame:
+                    self._load(last)
+                self._steps(place, clock.steps(frame) - clock.steps(last), clock.dt, options)
+        self._frame = frame
+        self.frames.put(frame, Snapshot(self.state.copy(), place), options.limit)
+
+    def _load(self, frame: int) -> None:
+        kept = self.frames.get(frame)
+        assert kept is not None
+        self.state, self._place = kept.state.copy(), kept.place
+
+    def _start(self, place: Place, options: PlayOptions) -> None:
+        reset(self.setup, self.state, Pose(place.bones, place.root), settings=options.settings)
+        self._place = place
+
+    def _steps(self, place: Place, count: int, dt: float, options: PlayOptions) -> None:
+        """Do steps, the last of them at a place and those before on the way there."""
+        began = time.perf_counter()
+        first = self._place or place
+        for number in range(1, count + 1):
+            now = first.towards(place, number / count)
+            shown = options.settings if number == count else replace(options.settings, display=False)
+            step(self.setup, self.state, Pose(now.bones, now.root), dt, shown)
+        if count > 0:
+            self.speed = count / (time.perf_counter() - began)
+        self._place = place
+
+    def _write(self, collection: Any, armature: Any, posed: Array) -> None:
+        assert self._place is not None
+        self._write_points(collection)
+        self._write_meshes(collection, armature)
+        if self._known_rig.driven:
+            rig.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
+            root = self._place.root.astype(np.float64)
+            self._known_rig.drive(armature, driven_bones(self.state), posed, root)
+
+    def _write_points(self, collection: Any) -> None:
+        assert self._place is not None
+        inverse = np.linalg.inv(self._place.root.astype(np.float64))
+        for key, obj in collection.get(POINTS, {}).items():
+            if obj is not None and obj.visible_get():
+                found = particles(self.setup, self.state, int(key)).astype(np.float64)
+                found = (found @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
+                pointclouds.write(obj.data, "position", "FLOAT_VECTOR", axes.swap_vectors(found))
+
+    def _write_meshes(self, collection: Any, armature: Any) -> None:
+        for obj, output in self.meshes(collection):
+            outputs.prepare(obj, output)
+            outputs.show(obj, self.positions(obj, output, armature))
+
+    def meshes(self, collection: Any) -> Iterator[tuple[Any, outputs.Output]]:
+        """Yield the mesh objects that the cloth moves, with what it writes of each."""
+        self.problem = ""
+        found = outputs.bound_meshes(collection)
+        for output in self._outputs:
+            obj = found.get(output.number)
+            if obj is not None and len(obj.data.vertices) == len(output.selection):
+                yield obj, output
+            elif obj is not None:
+                self.problem = f"{obj.name} has other vertices than the cloth"
+
+    def positions(self, obj: Any, output: outputs.Output, armature: Any) -> Array:
+        """Return what is shown of a mesh, (n, 3) f4 in its object's space."""
+        parts = [display_positions(self.setup, self.state, display) for display in output.displays]
+        return outputs.in_mesh(output, parts, _between(armature, obj))
+
+    def restore(self, collection: Any) -> None:
+        """Put the points back to rest."""
+        for key, obj in collection.get(POINTS, {}).items():
+            if obj is not None:
+                rest = self.setup.layout.sims[int(key)].record.poses[0]
+                pointclouds.write(obj.data, "position", "FLOAT_VECTOR", axes.swap_vectors(rest))
+
+
+def _between(armature: Any, obj: Any) -> Array | None:
+    """Return what leads from one object's space to another's, None where they are one."""
+    if armature.matrix_world == obj.matrix_world:
+        return None
+    return np.linalg.inv(np.array(obj.matrix_world)) @ np.array(armature.matrix_world)
