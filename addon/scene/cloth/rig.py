@@ -139,7 +139,7 @@ class Rig:
             posed[part.row] = local if part.parent < 0 else posed[part.parent] @ local
 
     def drive(self, armature: Any, matrices: Array, posed: Array, root: Array) -> None:
-        """Pose the bones that the cloth drives.
+        """Pose the bones that the cloth drives; those that nothing has driven yet are left alone.
 
         Args:
             armature: the object.
@@ -147,14 +147,19 @@ class Rig:
             posed: (p, 4, 4) of `pose_matrices`; takes the new ones.
             root: (4, 4) of `root_matrix`.
         """
-        nodes = axes.swap_matrices(np.linalg.inv(root) @ matrices.astype(np.float64))
+        parts = [part for part in self.driven if matrices[part.place, :3, :3].any()]
+        if not parts:
+            return
+        nodes = axes.swap_matrices(np.linalg.inv(root) @ matrices[[part.place for part in parts]].astype(np.float64))
+        posed[[part.row for part in parts]] = nodes @ np.stack([part.before for part in parts])
+        spaces = np.concatenate((posed, np.eye(4)[None]))  # the last for bones without parent
+        parents, inverse = np.unique([part.parent for part in parts], return_inverse=True)
+        from_parents = np.linalg.inv(spaces[parents])[inverse.reshape(-1)]
+        local = from_parents @ posed[[part.row for part in parts]]
+        basis = np.stack([part.to_basis for part in parts]) @ local
         bones = armature.pose.bones
-        for part in self.driven:
-            if not matrices[part.place, :3, :3].any():
-                continue  # nothing has driven it yet
-            posed[part.row] = nodes[part.place] @ part.before
-            local = posed[part.row] if part.parent < 0 else np.linalg.inv(posed[part.parent]) @ posed[part.row]
-            bones[part.row].matrix_basis = Matrix((part.to_basis @ local).tolist())
+        for part, matrix in zip(parts, basis.tolist(), strict=True):
+            bones[part.row].matrix_basis = Matrix(matrix)
 
 
 @dataclass(frozen=True, eq=False)
