@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..operators.cloth_playback import PROPERTY, SETS, UsesPlayer
-from ..scene.cloth.keys import POINTS, PREFIX, cloths
+from ..scene.cloth.keys import PREFIX, cloths, parts
 from .sidebar import TAB
 
 SHOWN = 8  # cloth files that are listed
@@ -56,7 +56,7 @@ class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
 def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
     """Say what a cloth holds, how fast it steps and what it lacks."""
     box = layout.box().column(align=True)
-    clouds = [obj for obj in collection.get(POINTS, {}).values() if obj is not None]
+    clouds = parts(collection, "points")
     particles = sum(len(obj.data.points) for obj in clouds)
     box.label(text=f"{collection.name}: {len(clouds)} cloths, {particles:,} particles")
     session = player.sessions.get(collection.session_uid)

@@ -20,7 +20,7 @@ from ..geometry import connect, fill
 from ..properties import PREFIX as NODE
 from ..properties import set_properties, shown_name, stored_text
 from . import nodes
-from .keys import KIND, POINTS, PREFIX
+from .keys import KIND, PREFIX, SIM
 from .pointclouds import new_points, write
 from .rig import stored_name
 
@@ -65,10 +65,9 @@ class ClothBuilder:
             data = self.setup.file.datas[place.data]
             title = place.record.name or data.name
             cloud = self._points(title, place.record)
-            set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), PREFIX + "sim": len(clouds)})
+            set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), SIM: len(clouds)})
+            links += [self._links(title, place.record, index, len(clouds)) for index in _linked(place.record)]
             clouds.append(cloud)
-            links += [self._links(title, place.record, index, cloud) for index in _linked(place.record)]
-        self.collection[POINTS] = {str(number): cloud for number, cloud in enumerate(clouds)}
         return clouds, links, list(self.collidables(self.setup.bodies.all))
 
     def _place(self, obj: Any, kind: str) -> None:
@@ -95,7 +94,7 @@ class ClothBuilder:
         self._place(cloud, "points")
         return cloud
 
-    def _links(self, title: str, record: records.SimCloth, index: int, cloud: Any) -> Any:
+    def _links(self, title: str, record: records.SimCloth, index: int, sim: int) -> Any:
         constraint = record.constraints[index]
         kind = type(constraint).__name__
         mesh = bpy.data.meshes.new(shown_name(f"{title} {kind}"))
@@ -103,10 +102,7 @@ class ClothBuilder:
         obj = bpy.data.objects.new(mesh.name, mesh)
         obj.color = LINK_COLORS[kind]
         obj.display_type = "WIRE"
-        set_properties(obj, {PREFIX + "set": kind, PREFIX + "name": stored_text(constraint.name)})
-        modifier = nodes.attach(obj, nodes.LINKS)
-        sockets = modifier.node_group.interface.items_tree
-        modifier[next(socket.identifier for socket in sockets if socket.name == "Points")] = cloud
+        set_properties(obj, {SIM: sim, PREFIX + "set": kind, PREFIX + "name": stored_text(constraint.name)})
         self._place(obj, "links")
         return obj
 
@@ -150,9 +146,10 @@ class ClothBuilder:
 def set_shown(objects: Any, *, shown: bool) -> None:
     """Open or shut the eyes of objects; those in an excluded collection have none."""
     for obj in objects:
-        if obj.name in bpy.context.view_layer.objects:
+        obj.hide_viewport = False
+        try:
             obj.hide_set(not shown)
-        else:
+        except RuntimeError:  # not in the view layer
             obj.hide_viewport = not shown
 
 

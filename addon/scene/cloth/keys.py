@@ -9,11 +9,11 @@ PREFIX = "cloth_"
 DATA = PREFIX + "data"  # the tagfile
 ARMATURE = PREFIX + "armature"  # the object it follows
 MESHES = PREFIX + "meshes"  # the object of each display buffer, by its number
-POINTS = PREFIX + "points"  # the point cloud of each simulated cloth, by its number
 EXTRA = PREFIX + "extra"  # collidables added at run time
 POSE = PREFIX + "pose"  # what the user had set of the bones that cloth drives, while it does
 # of objects
 KIND = PREFIX + "kind"  # "points", "links" or "collidables"
+SIM = PREFIX + "sim"  # of points and links: the simulated cloth, by its number
 SHOWN = PREFIX + "armature_shown"  # of meshes whose armature modifier is off while they play: what it was
 # attributes of meshes while they play
 POSITION = PREFIX + "position"

@@ -105,23 +105,8 @@ def _points(graph: _Graph) -> None:
     graph.join(both.outputs[0], graph.end.inputs[0])
 
 
-def _links(graph: _Graph) -> None:
-    """Vertices stand where the points of the same number are."""
-    graph.block.interface.new_socket("Points", in_out="INPUT", socket_type="NodeSocketObject")
-    points = graph.add("GeometryNodeObjectInfo", transform_space="RELATIVE")
-    graph.join(graph.start.outputs[1], points.inputs["Object"])
-    sample = graph.add("GeometryNodeSampleIndex", data_type="FLOAT_VECTOR", domain="POINT")
-    graph.join(points.outputs["Geometry"], sample.inputs["Geometry"])
-    graph.join(graph.named("position", "FLOAT_VECTOR"), sample.inputs["Value"])
-    graph.join(graph.add("GeometryNodeInputIndex").outputs[0], sample.inputs["Index"])
-    move = graph.add("GeometryNodeSetPosition")
-    graph.join(graph.start.outputs[0], move.inputs["Geometry"])
-    graph.join(sample.outputs[0], move.inputs["Position"])
-    graph.join(move.outputs[0], graph.end.inputs[0])
-
-
-MESH, POINTS, LINKS = "Cloth", "Cloth Points", "Cloth Links"
-_MAKERS = {MESH: _mesh, POINTS: _points, LINKS: _links}
+MESH, POINTS = "Cloth", "Cloth Points"
+_MAKERS = {MESH: _mesh, POINTS: _points}
 
 
 def attach(obj: Any, name: str) -> Any:

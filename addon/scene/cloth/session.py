@@ -28,7 +28,7 @@ from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile
 from ...maths import axes
 from . import outputs, pointclouds, rig
-from .keys import ARMATURE, DATA, EXTRA, POINTS
+from .keys import ARMATURE, DATA, EXTRA, SIM, parts
 
 GAP = 12  # frames that playback may drop; over a larger jump the cloth starts anew where it lands
 MEGABYTE = 1 << 20
@@ -247,9 +247,9 @@ class Session:
     def _write_points(self, collection: Any) -> None:
         assert self._place is not None
         inverse = np.linalg.inv(self._place.root.astype(np.float64))
-        for key, obj in collection.get(POINTS, {}).items():
-            if obj is not None and obj.visible_get():
-                found = particles(self.setup, self.state, int(key)).astype(np.float64)
+        for obj in _of_particles(collection):
+            if obj.visible_get():
+                found = particles(self.setup, self.state, obj[SIM]).astype(np.float64)
                 found = (found @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
                 pointclouds.write(obj.data, "position", "FLOAT_VECTOR", axes.swap_vectors(found))
 
@@ -271,15 +271,19 @@ class Session:
 
     def positions(self, obj: Any, output: outputs.Output, armature: Any) -> Array:
         """Return what is shown of a mesh, (n, 3) f4 in its object's space."""
-        parts = [display_positions(self.setup, self.state, display) for display in output.displays]
-        return outputs.in_mesh(output, parts, _between(armature, obj))
+        drawn = [display_positions(self.setup, self.state, display) for display in output.displays]
+        return outputs.in_mesh(output, drawn, _between(armature, obj))
 
     def restore(self, collection: Any) -> None:
         """Put the points back to rest."""
-        for key, obj in collection.get(POINTS, {}).items():
-            if obj is not None:
-                rest = self.setup.layout.sims[int(key)].record.poses[0]
-                pointclouds.write(obj.data, "position", "FLOAT_VECTOR", axes.swap_vectors(rest))
+        for obj in _of_particles(collection):
+            rest = self.setup.layout.sims[obj[SIM]].record.poses[0]
+            pointclouds.write(obj.data, "position", "FLOAT_VECTOR", axes.swap_vectors(rest))
+
+
+def _of_particles(collection: Any) -> list[Any]:
+    """Return a cloth's points and links."""
+    return [*parts(collection, "points"), *parts(collection, "links")]
 
 
 def _between(armature: Any, obj: Any) -> Array | None:
