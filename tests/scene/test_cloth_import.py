@@ -78,7 +78,6 @@ def test_pinned_points_are_drawn_with_a_material_of_their_own(scene_api, corpus)
 
 
 def test_links_are_edges_by_set(scene_api, corpus):
-    import bpy
 
     made, file = cloth(scene_api, corpus(HAT), links=True), stored(corpus(HAT))
     sim = file[0].sims[0]

@@ -25,7 +25,8 @@ class Player:
 
     Attributes:
         sessions: what plays.
-        live: Play Live is on.
+        problems: why cloths do not play, by the same.
+        live: Play Live is on; ``timer`` is what Blender calls then.
     """
 
     def __init__(self, options: Callable[[Any], PlayOptions | None]) -> None:
@@ -33,6 +34,7 @@ class Player:
         self.sessions: dict[int, Session] = {}
         self.problems: dict[int, str] = {}
         self.live = False
+        self.timer = self.tick  # Blender knows timers by identity, and each look-up of a method makes another
         self._options = options
         self._last = 0.0
         self._owed = 0.0
@@ -95,13 +97,13 @@ class Player:
         """Step by a timer from now on, whatever the frame."""
         if not self.live:
             self.live, self._last, self._owed = True, time.perf_counter(), 0.0
-            bpy.app.timers.register(self.tick, first_interval=0.0, persistent=False)
+            bpy.app.timers.register(self.timer, first_interval=0.0, persistent=False)
 
     def stop_live(self) -> None:
         """Stop the timer."""
         self.live = False
-        if bpy.app.timers.is_registered(self.tick):
-            bpy.app.timers.unregister(self.tick)
+        if bpy.app.timers.is_registered(self.timer):
+            bpy.app.timers.unregister(self.timer)
 
     def tick(self) -> float | None:
         """Do the steps that are due by the clock on the wall; return when to call again."""
