@@ -51,12 +51,9 @@ def bind_displays(displays: Sequence[DisplayBuffer], meshes: Sequence[MeshKey]) 
                 index for index, mesh in enumerate(meshes) if (mesh.name, mesh.vertices) == (key.name, key.vertices)
             ]
         ordered = sorted(places, key=lambda place: displays[place].record.sub_type)
-        if len(fitting) < len(ordered):
-            warnings.append(f"Cloth buffer {key.name} ({key.vertices} vertices) fits {_say(fitting)}.")
-        elif len(fitting) > len(ordered):
-            warnings.append(
-                f"Cloth buffer {key.name} ({key.vertices} vertices) fits {_say(fitting)}; the first is used."
-            )
+        if len(fitting) != len(ordered):
+            what = f"Cloth buffer {key.name} of {key.vertices} vertices fits {_say(fitting)}"
+            warnings.append(f"{what}; the first is used." if len(fitting) > len(ordered) else f"{what}.")
         found.update(zip(ordered, fitting, strict=False))
     return Binding(tuple(found.get(place, -1) for place in range(len(displays))), tuple(warnings))
 

@@ -1,6 +1,6 @@
 """Links between two particles: standard, stretch, bend, compressible.
 
-Kernels after CLOTH notes of the games' arithmetic: ``u = d / |d|`` with ``|d| = s * rsqrt(s)``; the stiffness model of
+Arithmetic: ``u = d / |d|`` with ``|d| = s * rsqrt(s)``; the stiffness model of
 both games is 1, so no further factor stands at the links. Each class builds its levels once; `solve` runs them on the
 flat store of positions.
 

@@ -39,11 +39,15 @@ class Plan:
     """What a step runs.
 
     Attributes:
-        full: all stages.
+        fill: puts posed vertices into display buffers that something reads before it writes them; None for none.
+        particles_read: particles depend on those vertices.
+        full: all stages after it.
         particles: those that particles and bones depend on.
         simulations: the stages' simulations, which prepare before anything runs.
     """
 
+    fill: Stage | None
+    particles_read: bool
     full: tuple[Stage, ...]
     particles: tuple[Stage, ...]
     simulations: tuple[Simulation, ...]
@@ -79,17 +83,18 @@ class Planner:
             fill: skin what operators read of display buffers before they write it.
         """
         jobs = [self._jobs(data, operators) for data, operators in enumerate(lists)]
-        fills = [self._fill(data, operators) if fill else [] for data, operators in enumerate(lists)]
+        fills = [job for data, operators in enumerate(lists) if fill for job in self._fill(data, operators)]
         needed = [
             [job for job, use in zip(own, self._needed(data, operators), strict=True) if use]
             for data, (own, operators) in enumerate(zip(jobs, lists, strict=True))
         ]
         shown = self._copied_normals(jobs)
         stages: dict[tuple[Hashable, ...], Stage] = {}
-        full = self._stages([extra + own for extra, own in zip(fills, jobs, strict=True)], shown, stages)
+        full = self._stages(jobs, shown, stages)
         particles = self._stages(needed, shown, stages)
         simulations = tuple(stage.simulation for stage in full if isinstance(stage, SimulateStage))
-        return Plan(tuple(full), tuple(particles), simulations)
+        fill_stage = SkinStage(fills, self.layout) if fills else None
+        return Plan(fill_stage, self._particles_read(fills), tuple(full), tuple(particles), simulations)
 
     def _jobs(self, data: int, operators: Sequence[int]) -> list[Job]:
         """Return the jobs of a list; bones that an earlier operator of it drove are read as driven."""
@@ -112,7 +117,7 @@ class Planner:
     def _fill(self, data: int, operators: Sequence[int]) -> list[Job]:
         """Return skins for the vertices of display buffers that hold the posed mesh when something reads them.
 
-        Those are the vertices that no operator writes before the mesh's frames are made.
+        Those are the vertices that no operator writes before the first one that reads the mesh.
         """
         own = self.file.datas[data]
         listed = [own.operators[index] for index in operators]
@@ -121,18 +126,30 @@ class Planner:
         for skin in [own.operators[index] for index in (state.operators.tolist() if state else [])]:
             if isinstance(skin, records.Skin):
                 place = self.layout.buffers[data][skin.output]
-                before = listed[: self._first_frames(data, listed, place)]
+                before = listed[: self._first_reader(data, listed, place)]
                 posed = ~self.written(data, before, place)
                 if place.display and posed.any() and self.written(data, listed, place).any():
                     jobs.append(Job(data, skin, skin.bones.astype(np.intp), posed))
         return jobs
 
-    def _first_frames(self, data: int, listed: Sequence[records.Operator], place: BufferPlace) -> int:
-        """Return where in a list a buffer's frames are made first, the list's length where they are not."""
+    def _first_reader(self, data: int, listed: Sequence[records.Operator], place: BufferPlace) -> int:
+        """Return where in a list a buffer is read first, the list's length where it is not."""
         for row, operator in enumerate(listed):
-            if isinstance(operator, records.VertexFrames) and self.layout.buffers[data][operator.buffer] is place:
+            frames = isinstance(operator, records.VertexFrames) and self.layout.buffers[data][operator.buffer] is place
+            if frames or place.start in self._reads(data, operator):
                 return row
         return len(listed)
+
+    def _particles_read(self, jobs: Sequence[Job]) -> bool:
+        """Tell whether particles depend on what jobs put into display buffers."""
+        filled = {self._target(job) for job in jobs}
+        movers = (records.Simulate, records.MoveParticles)
+        return any(
+            filled & self._reads(data, operator)
+            for data, own in enumerate(self.file.datas)
+            for operator in own.operators
+            if isinstance(operator, movers)
+        )
 
     def written(self, data: int, operators: Sequence[records.Operator], place: BufferPlace) -> Array:
         """Return which vertices of a buffer operators write, (n,) bool."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..codec.binary import Array
 from ..codec.havok.cloth import Skeleton
-from ..maths import affine
+from ..maths import affine, quaternions
 from .setup import Setup
 from .state import State
 from .vectors import matrices
@@ -45,16 +45,7 @@ def collidables(state: State) -> Array:
 
 def reference_pose(skeleton: Skeleton) -> Array:
     """Return the model-space matrices of a skeleton's reference pose, (b, 4, 4) f4, the parents' scale included."""
-    x, y, z, w = skeleton.rotation.astype(np.float64).T
-    rotation = np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
-            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
-            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
-        ],
-        1,
-    )
-    local = affine.compose(skeleton.translation, rotation, skeleton.scale)
+    local = affine.compose(skeleton.translation, quaternions.matrices(skeleton.rotation), skeleton.scale)
     return affine.world_matrices(local, skeleton.parents).astype(np.float32)
 
 

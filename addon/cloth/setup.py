@@ -26,7 +26,7 @@ class ExtraCollidable:
 
     Attributes:
         record: of a loose ``_collidable.hkx``; its own transform places it relative to the bone.
-        bone: name of the bone that carries it.
+        bone: name of the bone that carries it; where the cloth's skeleton lacks it, the setup asks for it too.
         offset: (4, 4) f4 between the bone and the collidable's transform.
     """
 
@@ -57,9 +57,11 @@ class Setup:
     Attributes:
         file: what it was made from.
         layout: where everything stands.
-        bones: names whose matrices a `Pose` gives, in that order.
+        bones: names whose matrices a `Pose` gives, in that order: those of the file's skeleton, then those that only
+            added collidables hang from.
         read: (b,) bool bones that some cloth reads; the others' matrices do not matter.
         driven: names of the bones that cloth drives, in the order of `State.driven`.
+        driven_columns: (d,) their places in ``bones``.
         displays: the drawn meshes.
         bodies: the collidables.
         plans: by `StateChoice`; "before" and "now" fill previous and current positions.
@@ -72,6 +74,7 @@ class Setup:
     bones: tuple[str, ...]
     read: Array
     driven: tuple[str, ...]
+    driven_columns: Array
     displays: tuple[DisplayBuffer, ...]
     bodies: Bodies
     plans: Mapping[str, Plan]
@@ -96,12 +99,13 @@ def build_setup(
         states: names of states to run in place of the first simulated one, by the names of the cloth datas.
 
     Raises:
-        FormatError: buffers that belong to nothing, operators on triangles that are not known, unknown names.
+        FormatError: buffers that belong to nothing, operators on triangles that are not known, unknown states.
     """
     layout = lay_out(file)
     bones = file.skeleton.bones if file.skeleton is not None else ()
+    bones = tuple(dict.fromkeys((*bones, *(one.bone for one in extra)))) if extra else bones
     bodies = Bodies(tuple(_bodies(layout, bones, extra)))
-    driven, driven_names = _driven(file, bones)
+    driven, driven_columns = _driven(file)
     chosen = [_chosen(data, (states or {}).get(data.name)) for data in file.datas]
     configs = [_config(file.datas[place.data], place.sim) for place in layout.sims]
     planner = Planner(file, layout, bodies, len(bones), driven, dict(triangles or {}), configs)
@@ -113,7 +117,8 @@ def build_setup(
         layout,
         bones,
         _read_bones(file, bones, bodies),
-        driven_names,
+        tuple(bones[bone] for bone in driven_columns.tolist()),
+        driven_columns,
         tuple(_display(planner, place, lists[StateChoice.SIMULATE]) for place in layout.displays()),
         bodies,
         plans,
@@ -161,23 +166,21 @@ def _bodies(layout: Layout, bones: Sequence[str], extra: Sequence[ExtraCollidabl
             offset = own.offsets[index] if own.transform_set >= 0 else IDENTITY
             found.append(Body(record, number, bone, offset, min(index, LAST_BIT)))
         for one in extra:
-            if one.bone not in bones:
-                raise FormatError(f"the cloth's skeleton has no bone {one.bone}")
             offset = (one.offset.astype(np.float64) @ one.record.transform).astype(np.float32)
             found.append(Body(one.record, number, bones.index(one.bone), offset, None))
     return found
 
 
-def _driven(file: records.ClothFile, bones: Sequence[str]) -> tuple[dict[tuple[int, int], int], tuple[str, ...]]:
-    """Return where each bone deformer's bones start among all driven ones, and the names of all."""
+def _driven(file: records.ClothFile) -> tuple[dict[tuple[int, int], int], Array]:
+    """Return where each bone deformer's bones start among all driven ones, and which bones all are."""
     starts: dict[tuple[int, int], int] = {}
-    names: list[str] = []
+    found: list[int] = []
     for number, data in enumerate(file.datas):
         for index, operator in enumerate(data.operators):
             if isinstance(operator, records.SimpleMeshBoneDeform | records.MeshBoneDeform):
-                starts[number, index] = len(names)
-                names += [bones[bone] for bone in driven_bones(operator).tolist()]
-    return starts, tuple(names)
+                starts[number, index] = len(found)
+                found += driven_bones(operator).tolist()
+    return starts, np.array(found, np.intp)
 
 
 def _read_bones(file: records.ClothFile, bones: Sequence[str], bodies: Bodies) -> Array:

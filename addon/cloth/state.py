@@ -42,7 +42,7 @@ class State:
         last: (s,) f4 length of the last substep of each simulated cloth, 0 before the first.
         places: (4, 3, k) f4 maps of the collidables.
         linear, angular: (3, k) f4 their velocities.
-        driven: (12, d) f4 maps of the bones that cloth drives.
+        driven: (12, d) f4 maps of the bones that cloth drives; where the animation has them until it does.
         eigenvectors: (v, 3, 3) f4 of the volume sets.
         blending: (s,) i1 `ranges.Blending` of each cloth, ``times`` (s,) f4 seconds since it began, ``starts`` (n,) f4
             how far each particle stood from the animation.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..codec.binary import Array
 from ..codec.havok import cloth as records
+from .plan import Plan
 from .ranges import Blending
 from .settings import ROOTS, Settings, StateChoice
 from .setup import Setup
@@ -15,6 +18,8 @@ from .vectors import columns
 
 ONE = np.float32(1)
 DEFAULT = Settings()
+QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
+"""Cloth of damaged files, and bones that are far away, overflow without a word, as in the games."""
 
 
 def new_state(setup: Setup) -> State:
@@ -58,15 +63,16 @@ def reset(setup: Setup, state: State, pose: Pose, before: Pose | None = None, se
     fresh = new_state(setup)
     for name in vars(fresh):
         getattr(state, name)[...] = getattr(fresh, name)
-    for name, at in (("before", before or pose), ("now", pose)):
-        work = _work(setup, state, at, ONE, settings)
-        for stage in setup.plans[name].full:
-            stage.run(work)
-    work = _work(setup, state, pose, ONE, settings)
-    for simulation in setup.plans[StateChoice.SIMULATE].simulations:
-        rows = simulation.body_columns
-        if len(rows):
-            state.places[:, :, rows] = simulation.goals(work.bones, state.places[:, :, rows])
+    with np.errstate(**QUIET):
+        for name, at in (("before", before or pose), ("now", pose)):
+            work = _work(setup, state, at, ONE, settings)
+            for stage in setup.plans[name].full:
+                stage.run(work)
+        work = _work(setup, state, pose, ONE, settings)
+        for simulation in setup.plans[StateChoice.SIMULATE].simulations:
+            rows = simulation.body_columns
+            if len(rows):
+                state.places[:, :, rows] = simulation.goals(work.bones, state.places[:, :, rows])
 
 
 def step(setup: Setup, state: State, pose: Pose, dt: float, settings: Settings = DEFAULT) -> None:
@@ -82,10 +88,12 @@ def step(setup: Setup, state: State, pose: Pose, dt: float, settings: Settings =
     """
     work = _work(setup, state, pose, np.float32(dt), settings)
     plan = setup.plans[settings.state]
-    for simulation in plan.simulations:
-        simulation.prepare(state, work.dt, settings.substeps)
     state.times[state.blending >= Blending.TO_ANIMATION] += work.dt
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with np.errstate(**QUIET):
+        for simulation in plan.simulations:
+            simulation.prepare(state, work.dt, settings.substeps)
+        if settings.display or plan.particles_read:
+            _take_display(setup, plan, pose, work)
         for stage in plan.full if settings.display else plan.particles:
             stage.run(work)
     _finish_blends(setup, state)
@@ -116,13 +124,20 @@ def _finish_blends(setup: Setup, state: State) -> None:
             state.blending[sim] = ends[Blending(int(state.blending[sim]))]
 
 
+def _take_display(setup: Setup, plan: Plan, pose: Pose, work: Work) -> None:
+    """Put the posed meshes into the display buffers: the caller's, else the cloth file's own skins."""
+    if plan.fill is not None and len(pose.display) < len(setup.displays):
+        plan.fill.run(work)
+    for place, positions in pose.display.items():
+        buffer = setup.displays[place].place
+        work.state.store[:, buffer.start : buffer.start + buffer.count] = np.asarray(positions, np.float32).T
+
+
 def _work(setup: Setup, state: State, pose: Pose, dt: np.float32, settings: Settings) -> Work:
     """Return what a step works on, the transform set refilled from the animation."""
     animated = columns(pose.bones).reshape(12, -1)
+    state.driven[...] = animated[:, setup.driven_columns]
     bones = np.concatenate([animated, state.driven], axis=1)
-    for place, positions in pose.display.items():
-        buffer = setup.displays[place].place
-        state.store[:, buffer.start : buffer.start + buffer.count] = np.asarray(positions, np.float32).T
     tangents: Array | None = state.tangents.reshape(-1) if settings.tangents else None
     return Work(
         state,

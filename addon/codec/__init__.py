@@ -4,7 +4,8 @@ from .binder import Binder, SplitBinder
 from .dcx import Dcx
 from .errors import FormatError
 from .flver import Flver
-from .havok import Tagfile, read_cloth
+from .havok import Tagfile
+from .havok.cloth import read_cloth
 from .havok.collision import read_collision
 from .source import open_source
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from .binary import Buffer
 from .binder import COMPRESSED, Binder, Entry, SplitBinder
-from .dcx import Dcx, is_dcx
+from .dcx import Dcx, Progress, is_dcx
 from .errors import FormatError
 from .havok import peek
+from .havok.tagfile import PACKFILE, packfile_fault
 
 
 class Kind(StrEnum):
@@ -33,7 +34,7 @@ class Kind(StrEnum):
     SPLIT_HEADER = "split binder header"
     SPLIT_DATA = "split binder data"
     OTHER = "other"
-    UNREADABLE = "unreadable"  # its wrapper is damaged or of a codec that is not supported
+    UNREADABLE = "unreadable"  # damaged, or wrapped by a codec that is not supported
 
 
 class Game(StrEnum):
@@ -66,35 +67,37 @@ class Member:
     file: str
     stored: Buffer = field(repr=False)
     library: Compendiums | None = field(default=None, repr=False)
+    _content: Buffer | None = field(default=None, init=False, repr=False)
 
-    def data(self) -> Buffer:
+    def data(self, progress: Progress | None = None) -> Buffer:
         """Return the member's bytes, unwrapped at the first call.
+
+        Args:
+            progress: called with the share that is done, 0 to 1, while the member is unwrapped.
 
         Raises:
             FormatError: the wrapper is damaged or not supported.
         """
+        if self._content is None:
+            self._content = unwrap(self.stored, self.file, progress)
         return self._content
 
-    @cached_property
-    def _content(self) -> Buffer:
-        return unwrap(self.stored, self.file)
-
-    @cached_property
+    @property
     def kind(self) -> Kind:
         """What the member holds."""
-        try:
-            return kind_of(self.data())
-        except FormatError:
-            return Kind.UNREADABLE
+        return self._told[0]
 
     @property
     def fault(self) -> str:
-        """Why the member cannot be unwrapped; empty where it can."""
+        """Why the member cannot be read; empty where it can."""
+        return self._told[1]
+
+    @cached_property
+    def _told(self) -> tuple[Kind, str]:
         try:
-            self.data()
+            return kind_of(self.data(), self.file), packfile_fault(self.data())
         except FormatError as error:
-            return str(error)
-        return ""
+            return Kind.UNREADABLE, str(error)
 
     @cached_property
     def compendium(self) -> bytes | None:
@@ -165,12 +168,13 @@ class Source:
         return [member for member in self.members if member.kind == kind]
 
 
-def open_source(path: str | Path, compendium: str | Path | None = None) -> Source:
+def open_source(path: str | Path, compendium: str | Path | None = None, progress: Progress | None = None) -> Source:
     """Open a file: loose, wrapped, a binder, or either half of a split binder.
 
     Args:
         path: the file.
         compendium: a compendium to prefer to those in the source and beside it.
+        progress: called with the share that is done, 0 to 1, while the file itself is unwrapped.
 
     Raises:
         FormatError: a wrapper or binder that is damaged or not supported, or half a split binder whose other half is
@@ -179,26 +183,39 @@ def open_source(path: str | Path, compendium: str | Path | None = None) -> Sourc
     """
     path = Path(path)
     member = Member(path.name, str(path), -1, path.name, path.read_bytes())
-    kind = kind_of(member.stored)
-    members = _split_members(member, path, kind) if kind in _HALVES else _expand(member)
+    member.data(progress)
+    half = _marked(member.stored)
+    members = _split_members(member, path, half) if half in _HALVES else _expand(member)
     library = Compendiums(members, path, None if compendium is None else Path(compendium))
     for each in members:
         each.library = library
     return Source(path, members)
 
 
-def unwrap(data: Buffer, file: str = "") -> Buffer:
+def unwrap(data: Buffer, file: str = "", progress: Progress | None = None) -> Buffer:
     """Return the content of a DCX, or the data itself where it is none."""
-    return Dcx.read(data, file).content if is_dcx(data) else data
+    return Dcx.read(data, file, progress).content if is_dcx(data) else data
 
 
-def kind_of(data: Buffer) -> Kind:
-    """Tell what unwrapped bytes are, by how they begin."""
+def kind_of(data: Buffer, file: str = "") -> Kind:
+    """Tell what unwrapped bytes are, by how they begin; what a tagfile is, by what its root holds.
+
+    Raises:
+        FormatError: a tagfile that is too damaged to tell.
+    """
+    if bytes(data[4:8]) != b"TAG0":
+        return _marked(data)
+    held = peek.root_classes(data, file)
+    return next((kind for name, kind in _CONTENTS if name in held), Kind.OTHER)
+
+
+def _marked(data: Buffer) -> Kind:
+    """Tell what bytes are by how they begin; `Kind.OTHER` where that does not tell."""
     head = bytes(data[:16])
     for start, magic, kind in _MAGICS:
         if head[start : start + len(magic)] == magic:
             return kind
-    return _tagfile_kind(data) if head[4:8] == b"TAG0" else Kind.OTHER
+    return Kind.OTHER
 
 
 _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
@@ -209,9 +226,8 @@ _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"TPF\0", Kind.TPF),
     (0, b"CLM2", Kind.CLM2),
     (4, b"TCM0", Kind.COMPENDIUM),
-    (0, b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10", Kind.PACKFILE),
+    (0, PACKFILE, Kind.PACKFILE),
 )
-
 
 # what a tagfile is by the classes its root holds; the first that fits counts
 _CONTENTS = (
@@ -222,16 +238,11 @@ _CONTENTS = (
 )
 
 
-def _tagfile_kind(data: Buffer) -> Kind:
-    held = peek.root_classes(data)
-    return next((kind for name, kind in _CONTENTS if name in held), Kind.OTHER)
-
-
 def _expand(member: Member) -> list[Member]:
     """Return the members of a binder, those of binders inside it too; anything else as it is."""
-    if is_dcx(member.stored) or kind_of(member.stored) == Kind.BINDER:
+    if is_dcx(member.stored) or _marked(member.stored) == Kind.BINDER:
         data = member.data()
-        if kind_of(data) == Kind.BINDER:
+        if _marked(data) == Kind.BINDER:
             return _expand_entries(Binder.read(data, member.file).entries, member.file)
     return [member]
 

@@ -11,9 +11,9 @@ import numpy as np
 from ..codec.binary import Array
 from ..codec.errors import FormatError
 from ..codec.havok.collision import keys
-from ..codec.havok.collision.decode import CUSTOM, DEAD_PRIMITIVE, QUAD, TRIANGLE, Primitives
+from ..codec.havok.collision.custom import POINTS, read_custom
+from ..codec.havok.collision.decode import CUSTOM, DEAD_PRIMITIVE, QUAD, TRIANGLE, decode, list_primitives
 from ..codec.havok.collision.mesh import CompressedMesh
-from ..codec.havok.collision.shapes import MeshShape
 from ..codec.havok.collision.trees import Nodes, Walk, walk
 from ..maths.runs import ranges, starts
 from ..maths.sorts import ranks
@@ -46,9 +46,13 @@ class Finding:
         return f"{self.text} ({self.count}{place})" if self.count > 1 or place else self.text
 
 
-def check(shape: MeshShape) -> list[Finding]:
-    """Return what of a mesh deviates from what all meshes of the games keep to; an empty list for those."""
-    inspection = _Inspection(shape)
+def check(mesh: CompressedMesh) -> list[Finding]:
+    """Return what of a mesh deviates from what all meshes of the games keep to; an empty list for those.
+
+    Raises:
+        FormatError: the mesh cannot be decoded.
+    """
+    inspection = _Inspection(mesh)
     found: list[Finding] = []
     for rule, test in inspection.rules().items():
         found += [Finding(rule, *parts) for parts in test()]
@@ -61,12 +65,12 @@ Parts = tuple[str, int, str]
 class _Inspection:
     """One mesh under inspection, with what several rules need."""
 
-    def __init__(self, shape: MeshShape) -> None:
-        self.mesh: CompressedMesh = shape.mesh
-        self.primitives: Primitives = shape.primitives
-        self.shape = shape
-        self.counts = self.mesh.sections["num_primitives"].astype(np.int64)
-        self.corners = Corners.of(shape)
+    def __init__(self, mesh: CompressedMesh) -> None:
+        self.mesh = mesh
+        self.primitives = list_primitives(mesh)
+        self.decoded = decode(mesh, self.primitives)
+        self.counts = mesh.sections["num_primitives"].astype(np.int64)
+        self.corners = Corners.of(mesh, self.primitives, self.decoded)
 
     def rules(self) -> dict[str, Callable[[], Iterator[Parts]]]:
         """Return the tests by rule name."""
@@ -74,7 +78,7 @@ class _Inspection:
             "runs": self.runs, "section size": self.sizes, "section flags": self.flags, "data runs": self.data_runs,
             "section trees": self.section_trees, "payload order": self.payload_order, "leaf boxes": self.leaf_boxes,
             "mesh tree": self.mesh_tree, "domains": self.domains, "keys": self.key_width, "rows": self.rows,
-            "interior": self.interior,
+            "interior": self.interior, "point sets": self.point_sets,
         }  # fmt: skip
         if self.mesh.simd is not None:
             tests |= {name: self._simd(test) for name, test in simd_checks.RULES.items()}
@@ -212,6 +216,20 @@ class _Inspection:
             where = place[drawn][bad[0]]
             yield "a primitive reaches out of its leaf's box", len(bad), self._primitive(where)
 
+    def point_sets(self) -> Iterator[Parts]:
+        """The second slot of a point set is the node of its own leaf in its section's tree."""
+        if not (self.primitives.kind == CUSTOM).any():
+            return
+        custom = read_custom(self.mesh, self.primitives)
+        slots = self.primitives.slots[self.primitives.kind == CUSTOM]
+        node = self.mesh.section_starts[custom.section] + slots[:, 1]
+        inside = node < self.mesh.section_starts[custom.section + 1]
+        node = np.minimum(node, len(self.mesh.section_nodes) - 1)
+        right = ~self.mesh.section_nodes.inner[node] & (self.mesh.section_nodes.value[node] == custom.primitive)
+        bad = np.flatnonzero((custom.kind == POINTS) & ~(inside & right))
+        if len(bad):
+            yield "a point set does not name its leaf", len(bad), f"key {custom.keys[bad[0]]}"
+
     def mesh_tree(self) -> Iterator[Parts]:
         """The leaves name each section once, each where it says, and hold its domain."""
         tree, sections = self.mesh.tree, self.mesh.sections
@@ -278,7 +296,7 @@ class _Inspection:
 
     @cached_property
     def _known_keys(self) -> Array:
-        return np.asarray(self.shape.decoded.keys)
+        return np.asarray(self.decoded.keys)
 
     def rows(self) -> Iterator[Parts]:
         """The material table names triangles that exist, none twice, and describes each row."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..codec.binary import Array
-from ..codec.havok.collision.decode import QUAD
+from ..codec.havok.collision.decode import QUAD, Primitives, Triangles
+from ..codec.havok.collision.mesh import CompressedMesh
 from ..codec.havok.collision.packing import SHARED_STEPS
-from ..codec.havok.collision.shapes import MeshShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +26,9 @@ class Corners:
     steps: Array
 
     @classmethod
-    def of(cls, shape: MeshShape) -> Corners:
+    def of(cls, mesh: CompressedMesh, primitives: Primitives, decoded: Triangles) -> Corners:
         """Return the corners of a mesh, from its decoded triangles."""
-        kind, decoded = shape.primitives.kind, shape.decoded
+        kind = primitives.kind
         points = np.zeros((len(kind), 4, 3), np.float32)
         drawn = np.flatnonzero(kind <= QUAD)
         first = np.flatnonzero(decoded.half == 0)
@@ -36,7 +36,6 @@ class Corners:
         points[drawn, 3] = points[drawn, 2]
         second = np.flatnonzero(decoded.half == 1)
         points[np.flatnonzero(kind == QUAD), 3] = decoded.vertices[decoded.triangles[second, 2]]
-        mesh = shape.mesh
         shared = (mesh.domain[1, :3] - mesh.domain[0, :3]) * SHARED_STEPS
         packed = np.where(mesh.sections["num_packed"][:, None] > 0, mesh.sections["codec"][:, 1], np.float32(0))
         return cls(points, np.maximum(shared, packed))

@@ -32,8 +32,12 @@ class Job(Protocol):
     def key(self, path: Path) -> Hashable:
         """Return what a decoded file depends on beside the file itself."""
 
-    def decode(self, path: Path) -> Any:
+    def decode(self, path: Path, progress: Progress) -> Any:
         """Read and check a file, without Blender.
+
+        Args:
+            path: the file.
+            progress: to be called with the share done, 0 to 1.
 
         Raises:
             FormatError: the file cannot be imported.
@@ -67,13 +71,17 @@ def import_files(
     kept = cache.files if cache is not None else {}
     seen: dict[Hashable, Any] = {}
     for number, path in enumerate(files):
+
+        def decoding(share: float, number: int = number) -> None:
+            if progress is not None:
+                progress((number + 0.5 * share) / len(files))
+
         try:
             facts = path.stat()
             key = (path, facts.st_mtime_ns, facts.st_size, job.key(path))
-            decoded = kept[key] if key in kept else job.decode(path)
+            decoded = kept[key] if key in kept else job.decode(path, decoding)
             seen[key] = decoded
-            if progress is not None:
-                progress((number + 0.5) / len(files))
+            decoding(1.0)
             with Transaction(context):
                 note = job.build(path, decoded)
         except FormatError as error:

@@ -75,8 +75,8 @@ class _Job:
     def key(self, _path: Path) -> tuple[str, bool]:
         return self.settings.member_filter, self.settings.cloth
 
-    def decode(self, path: Path) -> DecodedFile:
-        return _decode(path, self.settings, self.result.timings)
+    def decode(self, path: Path, progress: Progress) -> DecodedFile:
+        return _decode(path, self.settings, self.result.timings, progress)
 
     def build(self, path: Path, decoded: DecodedFile) -> Callable[[], None]:
         models = [_build(path, member, model, self.context, self.settings) for member, model in decoded.models]
@@ -90,13 +90,13 @@ class _Job:
         return note
 
 
-def _decode(path: Path, settings: FlverSettings, timings: Timings) -> DecodedFile:
+def _decode(path: Path, settings: FlverSettings, timings: Timings, progress: Progress) -> DecodedFile:
     """Read, check and place every model of a file."""
     with timings.stage("open"):
-        source = open_source(path)
+        source = open_source(path, progress=progress)
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind == Kind.FLVER]
-    warnings = [fault for member in wanted if (fault := member.fault)]
+    warnings = [member.fault for member in wanted if member.kind == Kind.UNREADABLE]
     if not members:
         raise nothing_found("FLVER model", settings.member_filter, warnings)
     distinct: list[Member] = []

@@ -47,7 +47,7 @@ def test_members_of_a_binder_wrapped_or_not_and_of_binders_in_it(tmp_path):
 def test_a_member_is_decoded_when_asked_for_and_once(tmp_path, monkeypatch):
     read = []
     real = Dcx.read
-    monkeypatch.setattr(Dcx, "read", lambda data, file="": read.append(file) or real(data, file))
+    monkeypatch.setattr(Dcx, "read", lambda data, file="", *rest: read.append(file) or real(data, file, *rest))
     path = tmp_path / "x.hkxbnd"
     path.write_bytes(binder(("a.hkx.dcx", Dcx.new(TPF).write()), ("b.hkx.dcx", Dcx.new(TPF).write())))
     first, _second = open_source(path).members
@@ -94,3 +94,26 @@ def test_corpus_split_binder(corpus, tmp_path):
         shutil.copy(corpus(f"ds3/h30_00_00_00_000000.hkx{half}"), tmp_path / f"H30.hkx{half.upper()}")
     (member,) = open_source(tmp_path / "H30.hkxBDT").members
     assert (member.name, member.kind) == ("h30_00_00_00_000000.hkx.dcx", Kind.PACKFILE)
+
+
+def test_a_packfile_says_what_it_is(corpus):
+    members = {each.name: each for each in open_source(corpus("eldenring/hd_m_9007.partsbnd.dcx")).members}
+    cloth = members["HD_M_1600_c.hkx"]
+    assert cloth.kind == Kind.PACKFILE
+    assert cloth.fault.startswith("a Havok packfile (hk_2014")
+    assert members["HD_M_1600.flver"].fault == ""
+
+
+def test_opening_tells_how_far_it_is(corpus):
+    shares = []
+    open_source(corpus("eldenring/hd_m_1140.partsbnd.dcx"), progress=shares.append)
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < shares[-1] <= 1
+
+
+def test_a_large_binder_is_listed_whole(corpus):
+    members = open_source(corpus("sekiro/allmaterialbnd.mtdbnd.dcx")).members
+    assert len(members) == 3170
+    assert {each.kind for each in members} == {Kind.OTHER}
+    assert len({each.id for each in members}) == 3170

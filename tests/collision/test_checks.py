@@ -15,7 +15,7 @@ from tests.collision.build import build, grid, shape_of
 
 
 def rules(shape) -> set[str]:
-    return {finding.rule for finding in check(shape)}
+    return {finding.rule for finding in check(shape.mesh)}
 
 
 def rebuilt(shape) -> MeshShape:
@@ -28,14 +28,14 @@ def test_meshes_of_the_games_keep_all_rules(corpus: Find, source: str):
     for one in samples(corpus, source):
         for each in read_collision(one.read()):
             if isinstance(each.shape, MeshShape):
-                assert check(each.shape) == []
+                assert check(each.shape.mesh) == []
                 checked += 1
     assert checked == 1
 
 
 def test_the_file_of_a_tool_lacks_its_trees(corpus: Find):
     (each,) = read_collision(samples(corpus, "eldenring/tool_made_collision.hkx")[0].read())
-    found = {finding.rule: str(finding) for finding in check(each.shape)}
+    found = {finding.rule: str(finding) for finding in check(each.shape.mesh)}
     assert set(found) == {"section trees", "data runs", "domains", "simd tree"}
     assert found["section trees"] == "the tree of a section is missing (1, first sections[0])"
     assert "hasSimdTree says otherwise" in found["simd tree"]
@@ -47,7 +47,7 @@ def test_meshes_of_ours_keep_all_rules(flagged):
     source.points = [np.random.default_rng(3).random((12, 3), "f4") + 9]
     source.dead = 2
     for shape in (build(source, flagged=flagged), build(source, simd=False), build(grid(9), skip_shared=70000)):
-        assert check(shape) == []
+        assert check(shape.mesh) == []
 
 
 def test_the_sort_of_equal_keys():
@@ -116,6 +116,16 @@ def test_boxes_that_hold_too_little():
         mesh.section_nodes.nibbles[leaf] = 0xFF
 
     assert broken(shrink) == {"leaf boxes"}
+
+
+def test_point_sets_that_name_another_node():
+    source = grid(8)
+    source.points = [np.random.default_rng(3).random((12, 3), "f4") + 3]
+    shape = build(source)
+    place = np.flatnonzero(shape.primitives.kind == 2)[0]
+    node = shape.mesh.primitives[place, 1]
+    shape.mesh.primitives[place, [1, 3]] = node - 1
+    assert rules(rebuilt(shape)) == {"point sets"}
 
 
 def test_the_mesh_tree():

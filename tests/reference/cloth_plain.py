@@ -1,6 +1,6 @@
 """Cloth stepped plainly: one particle, one link, one vertex after another, as the games' loops read.
 
-Written from the same notes as `addon.cloth` but apart from it: lists of `np.float32`, no arrays, no batches, one cloth
+Written from the same rules as `addon.cloth` but apart from it: lists of `np.float32`, no arrays, no batches, one cloth
 data at a time. What both compute must be equal to the last bit. Only what the corpus needs is here: one root, no
 transitions, no wind.
 """

@@ -226,9 +226,8 @@ def test_redo_uses_the_decoded_file_until_it_changes(scene_api, tiny_file, monke
     from addon.scene import imports
 
     opened = []
-    monkeypatch.setattr(
-        imports, "open_source", lambda path, real=imports.open_source: opened.append(path) or real(path)
-    )
+    real = imports.open_source
+    monkeypatch.setattr(imports, "open_source", lambda path, **rest: opened.append(path) or real(path, **rest))
     cache = scene_api.DecodedCache()
     for size in (0.05, 0.5):
         settings = scene_api.FlverSettings(dummy_size=size)

@@ -131,3 +131,30 @@ def test_dropped_files_are_looked_into(blender, scene, tmp_path):
     direct = blender.ops.import_scene.ossuary_drop
     with pytest.raises(RuntimeError, match=r"Nothing in b\.dcx can be imported"):
         direct(directory=str(tmp_path), files=[{"name": "b.dcx"}])
+
+
+def test_progress_rises_over_all_files(scene_api, tmp_path):
+    import bpy
+
+    paths = [tiny.write(tmp_path / f"{name}.partsbnd.dcx", tiny.model()) for name in "abc"]
+    shares = []
+    scene_api.import_flver(bpy.context, paths, progress=shares.append)
+    assert shares == sorted(shares)
+    assert {1 / 3, 2 / 3, 1.0} <= set(shares)
+
+
+def test_a_fault_beside_the_model_is_told(scene_api, tmp_path):
+    import bpy
+
+    from addon.codec import Binder
+    from addon.codec.binder import Entry
+
+    wrapped = bytearray(Dcx.new(b"x").write())
+    wrapped[0x28:0x2C] = b"ZSTD"
+    binder = Binder.new()
+    binder.entries = [Entry("a.flver", tiny.model().write(), 1), Entry("b.flver.dcx", bytes(wrapped), 2)]
+    (tmp_path / "x.partsbnd").write_bytes(binder.write())
+    result = scene_api.import_flver(bpy.context, [tmp_path / "x.partsbnd"])
+    assert len(result.models) == 1
+    assert len(result.warnings) == 1
+    assert "ZSTD" in result.warnings[0]

@@ -18,18 +18,18 @@ CLASS_NAME = 8
 MAX_VARIANTS = 64
 
 
-def root_classes(data: Buffer) -> tuple[str, ...]:
-    """Return the class names of the root's variants; none where there is no such root, or the file is damaged."""
-    try:
-        reader = Reader(data)
-        children = _children(reader, "TAG0")
-        index = read_children(reader, take(reader, children, "INDX"), INDEX_TABLES)
-        items = take(reader, index, "ITEM")
-        table = reader.table(ITEM, items.offset, items.size // ITEM.size)
-        body = take(reader, children, "DATA")
-        return tuple(_class_names(reader, body, table))
-    except FormatError:
-        return ()
+def root_classes(data: Buffer, file: str = "") -> tuple[str, ...]:
+    """Return the class names of the root's variants.
+
+    Raises:
+        FormatError: the file is too damaged to tell.
+    """
+    reader = Reader(data, file)
+    children = _children(reader, "TAG0")
+    index = read_children(reader, take(reader, children, "INDX"), INDEX_TABLES)
+    items = take(reader, index, "ITEM")
+    table = reader.table(ITEM, items.offset, items.size // ITEM.size)
+    return tuple(_class_names(reader, take(reader, children, "DATA"), table))
 
 
 def wanted_compendium(data: Buffer) -> bytes | None:

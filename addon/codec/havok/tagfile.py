@@ -50,6 +50,14 @@ ROOTS = {"TAG0": ("SDKV", "DATA", "TYPE", "TCRF", "INDX"), "TCM0": ("TCID", "TYP
 INDEX_TABLES = ("ITEM", "PTCH")
 
 
+def packfile_fault(data: Buffer) -> str:
+    """Return why a Havok packfile, Havok's older container, cannot be read; empty for anything else."""
+    if bytes(data[:8]) != PACKFILE:
+        return ""
+    version = bytes(data[PACKFILE_VERSION]).split(b"\0")[0].decode("latin-1")
+    return f"a Havok packfile ({version}), not a tagfile: packfiles are not supported"
+
+
 @dataclass(eq=False, repr=False)
 class Tagfile:
     """A tagfile, or a compendium, which has types and ids but no objects.
@@ -93,9 +101,8 @@ class Tagfile:
         """
         reader = Reader(data, file)
         head = bytes(reader.data[:8])
-        if head == PACKFILE:
-            version = bytes(reader.data[PACKFILE_VERSION]).split(b"\0")[0].decode("latin-1")
-            reader.fail(f"a Havok packfile ({version}), not a tagfile: packfiles are not supported", 0)
+        if fault := packfile_fault(reader.data):
+            reader.fail(fault, 0)
         if head[4:].decode("latin-1") not in ROOTS:
             reader.fail("not a Havok tagfile: TAG0 or TCM0 expected", 4)
         root = read_section(reader, 0, len(reader))

@@ -81,7 +81,7 @@ def import_collision(
     """
     settings = settings or CollisionSettings()
     result = CollisionResult()
-    files = list(dict.fromkeys(each for path in paths for each in _with_others(Path(path), settings)))
+    files = _distinct([each for path in paths for each in _with_others(Path(path), settings)])
     import_files(context, files, _Job(context, settings, result), result, cache=cache, progress=progress)
     result.warnings += _placeholder_warnings(result, files)
     return result
@@ -90,6 +90,18 @@ def import_collision(
 def _with_others(path: Path, settings: CollisionSettings) -> list[Path]:
     beside = sets_beside(path) if settings.also else {}
     return [path, *(beside[each] for each in sorted(settings.also) if each in beside)]
+
+
+def _distinct(files: list[Path]) -> list[Path]:
+    """Return files once each, a split binder of which both halves were chosen by its header."""
+    headers = {path for path in files if path.suffix.lower().endswith("bhd")}
+    halves = {path for path in files if path.suffix.lower().endswith("bdt")}
+    doubled = {path for path in halves if path.with_suffix(path.suffix[:-2] + _other_case(path)) in headers}
+    return [path for path in dict.fromkeys(files) if path not in doubled]
+
+
+def _other_case(path: Path) -> str:
+    return "HD" if path.suffix.isupper() else "hd"
 
 
 @dataclass
@@ -101,8 +113,8 @@ class _Job:
     def key(self, _path: Path) -> tuple[str, Path | None]:
         return self.settings.member_filter, self.settings.compendium
 
-    def decode(self, path: Path) -> DecodedCollision:
-        return decode(path, self.settings, self.result.timings)
+    def decode(self, path: Path, progress: Progress) -> DecodedCollision:
+        return decode(path, self.settings, self.result.timings, progress)
 
     def build(self, path: Path, decoded: DecodedCollision) -> Callable[[], None]:
         with self.result.timings.stage("build"):
@@ -115,24 +127,31 @@ class _Job:
         return note
 
 
-def decode(path: Path, settings: CollisionSettings, timings: Timings) -> DecodedCollision:
+def decode(path: Path, settings: CollisionSettings, timings: Timings, progress: Progress) -> DecodedCollision:
     """Read and check every body of a file.
+
+    Args:
+        path: the file.
+        settings: how to import.
+        timings: takes the time of each stage.
+        progress: called with the share done, 0 to 1.
 
     Raises:
         FormatError: nothing to import, or one member that cannot be read.
         OSError: the file cannot be read.
     """
     with timings.stage("open"):
-        source = open_source(path, settings.compendium)
+        source = open_source(path, settings.compendium, lambda share: progress(0.5 * share))
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind in KINDS]
-    faults = [fault for member in wanted if (fault := member.fault)]
+    faults = [member.fault for member in wanted if member.kind == Kind.UNREADABLE]
     if not members:
-        packfiles = [member.name for member in wanted if member.kind == Kind.PACKFILE]
-        faults += [f"{name} is a Havok packfile, which Sekiro and Elden Ring do not use" for name in packfiles[:3]]
+        packfiles = [member for member in wanted if member.kind == Kind.PACKFILE]
+        faults += [f"{member.name} is {member.fault}" for member in packfiles[:3]]
         raise nothing_found("collision", settings.member_filter, faults)
     decoded = DecodedCollision(warnings=faults)
-    for member in members:
+    for number, member in enumerate(members):
+        progress(0.5 + 0.5 * number / len(members))
         with timings.stage("read"):
             bodies = read_collision(Tagfile.read(member.data(), member.compendium, member.file))
         with timings.stage("surfaces"):
@@ -157,15 +176,16 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
     groups, palette = Groups(context, settings.scale), Palette()
     file = str(path.resolve())
+    chosen = None if settings.set is None else CollisionSet(settings.set)
     made = []
     for member, body, found in decoded.bodies:
-        place = place_of(member, body.name, settings.set)
+        place = place_of(member, body.name, chosen)
         stem = member.name.split(".", 1)[0] or member.name
         title = stem if decoded.counts[member.path] == 1 else f"{stem} {body.name or body.index}"
         obj = build(found, Origin(file, member, body), title, place)
         groups.collection(place.area, place.set).objects.link(obj)
         _attach(obj, place, groups, settings.scale)
-        paint(obj, settings.color, palette)
+        paint(obj, Mode(settings.color), palette)
         made.append(ImportedBody(obj, place.set.value, len(found.mesh)))
     return made
 

@@ -48,7 +48,7 @@ def _check_member(source: Source, path: str, objects: list[Any]) -> tuple[int, l
         body = places.get((obj[PREFIX + "system"], obj[PREFIX + "index"]))
         if body is not None and isinstance(body.shape, MeshShape):
             checked += 1
-            lines += [f"{obj.name}: {finding.rule}: {finding}" for finding in check(body.shape)]
+            lines += [f"{obj.name}: {finding.rule}: {finding}" for finding in check(body.shape.mesh)]
     return checked, lines
 
 

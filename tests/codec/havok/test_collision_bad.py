@@ -153,7 +153,7 @@ def everything(tag: Tagfile) -> None:
     for each in read_collision(tag):
         surface(each)
         if isinstance(each.shape, MeshShape):
-            check(each.shape)
+            check(each.shape.mesh)
 
 
 def try_variants(one: Sample, variants: int) -> int:

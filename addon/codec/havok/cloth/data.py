@@ -37,6 +37,7 @@ class Buffer:
         vertex_count, triangle_count: sizes.
         triangles: (t, 3) u2 where a scratch or shadow buffer states them; empty otherwise.
         stores_normals: the buffer has normals.
+        shadowed: of a shadow, whether it stands in for positions, normals, tangents, bitangents; empty otherwise.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Buffer:
     triangle_count: int
     triangles: Array
     stores_normals: bool
+    shadowed: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

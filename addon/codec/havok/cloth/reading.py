@@ -17,6 +17,7 @@ from .values import bits, flag, matrices, number, real
 
 CONTAINER = "hclClothContainer"
 AUTHORING = "hclClothSetup"
+SHADOWED = ("shadowPositions", "shadowNormals", "shadowTangents", "shadowBiTangents")
 
 
 def read_cloth(tagfile: Tagfile) -> ClothFile:
@@ -107,6 +108,7 @@ def _buffer(view: View) -> Buffer:
         triangles.reshape(-1, 3),
         # only scratch buffers say so; the others hold normals
         flag(view, "storeNormals") if "storeNormals" in view else kind != BufferType.PREVIOUS,
+        tuple(flag(view, name) for name in SHADOWED if name in view),
     )
 
 

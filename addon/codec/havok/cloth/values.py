@@ -28,7 +28,8 @@ def unpack(packed: Array) -> Array:
     """
     whole = (packed[..., :3].astype(np.int32) << np.int32(16)).astype(np.float32)
     scale = (packed[..., 3:].astype(np.int32) << np.int32(16)).view(np.float32)
-    return whole * scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        return whole * scale
 
 
 def bits(view: View, name: str, count: int) -> Array:

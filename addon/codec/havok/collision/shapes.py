@@ -197,7 +197,7 @@ class ShapeReader:
             ("hknpCompressedMeshShape", self._mesh),
             ("hknpExternMeshShape", _extern),
             ("hknpCompoundShape", self._compound),
-            ("hknpScaledConvexShapeBase", self._scaled),
+            ("hknpDecoratorShape", self._decorated),
             ("hknpConvexShape", _convex),
         ):
             if view.is_a(name):
@@ -217,9 +217,12 @@ class ShapeReader:
         elements = view.one("instances").many("elements")
         return GroupShape(**_common(view), instances=self._instances(elements, elements.numbers("isEmpty", "u1")))
 
-    def _scaled(self, view: View) -> Shape:
-        matrix = np.diag(np.append(view.numbers("scale", "<f4", (4,))[:3], np.float32(1)))
-        matrix[:3, 3] = view.numbers("translation", "<f4", (4,))[:3]
+    def _decorated(self, view: View) -> Shape:
+        """Read a shape around another one: scaled and moved, or masked, which changes nothing that is stored."""
+        matrix = np.eye(4, dtype=np.float32)
+        if "scale" in view:
+            matrix[[0, 1, 2], [0, 1, 2]] = view.numbers("scale", "<f4", (4,))[:3]
+            matrix[:3, 3] = view.numbers("translation", "<f4", (4,))[:3]
         inner = ShapeInstance(matrix=matrix, shape=self.read(view.one("coreShape")))
         return GroupShape(**_common(view), instances=[inner])
 

@@ -1,0 +1,349 @@
+"""What no file at hand has, on a cloth made here: substeps, kept velocities, cylinders, blends, wind, other spaces."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from addon.cloth import (
+    Blending,
+    ExtraCollidable,
+    Pose,
+    Settings,
+    StateChoice,
+    begin_blend,
+    build_setup,
+    display_normals,
+    display_positions,
+    new_state,
+    particles,
+    reset,
+    step,
+)
+from addon.cloth.wind import computed
+from addon.codec import FormatError
+from addon.codec.havok import cloth as records
+from tests.cloth.synthetic import body, local_range, sheet, with_sets
+from tests.reference import cloth_plain
+
+F = np.float32
+DT = F(1 / 60)
+ALL = ("LocalRange", "StandardLinks", "BendLinks", "CompressibleLinks", "BendStiffness", "StretchLinks", "Volume")
+CAPSULE = records.Capsule(
+    np.array([0.1, -0.2, -0.05], F), np.array([0.3, -0.2, 0.05], F), F(0.06), np.array([1, 0, 0], F), F(1)
+)
+
+
+def turned(angle, shift=(0, 0, 0)):
+    matrix = np.eye(4)
+    matrix[:3, :3] = [[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]]
+    matrix[:3, 3] = shift
+    return matrix
+
+
+def pose(count, root=None):
+    own = turned(0.4 * np.sin(count / 12), (0.05 * np.sin(count / 9), 0, 0))
+    bones = np.array([own, own @ turned(count / 30, (0, 0.01 * np.cos(count / 7), 0))])
+    if root is not None:
+        bones = root @ bones
+    return Pose(bones.astype(F), None if root is None else root.astype(F))
+
+
+def started(file, at=None, **options):
+    setup = build_setup(file, **options)
+    state = new_state(setup)
+    reset(setup, state, at or pose(0))
+    return setup, state
+
+
+@pytest.mark.parametrize("substeps", [1, 2, 3])
+def test_bits_of_the_plain_step(substeps):
+    file = sheet(9, 7, substeps=substeps, kinds=ALL, shape=CAPSULE)
+    setup, state = started(file)
+    plain = cloth_plain.Cloth(file[0])
+    plain.reset([cloth_plain.columns(bone) for bone in pose(0).bones])
+    for count in range(1, 60):
+        step(setup, state, pose(count), DT)
+        plain.step([cloth_plain.columns(bone) for bone in pose(count).bones], DT)
+        assert np.array_equal(particles(setup, state, 0), np.array(plain.sims[0].now.points, F)), count
+        before = state.store[:, setup.layout.particles : 2 * setup.layout.particles].T
+        assert np.array_equal(before, np.array(plain.sims[0].before.points, F)), count
+    assert np.abs(particles(setup, state, 0) - file[0].sims[0].poses[0]).max() > 0.01
+
+
+def test_cloths_that_do_not_touch_step_as_if_alone():
+    """Batches of several datas, of different orders and substeps, give each the bits it has by itself."""
+    one = sheet(9, 7, kinds=("LocalRange", "StandardLinks", "BendStiffness"), shape=CAPSULE)
+    two = sheet(5, 11, kinds=("StandardLinks", "StretchLinks", "LocalRange"), seed=4)
+    three = sheet(6, 6, kinds=ALL, substeps=2, seed=5)
+    both = replace(one, datas=one.datas + two.datas + three.datas)
+    setup, state = started(both)
+    alone = [started(file) for file in (one, two, three)]
+    kinds = [name for simulation in setup.plans["simulate"].simulations for name, _ in simulation.program.steps]
+    assert kinds.count("StandardLinks") == 2, "sheets of one number of substeps share their links' levels"
+    for count in range(1, 40):
+        step(setup, state, pose(count), DT)
+        for sim, (own, own_state) in enumerate(alone):
+            step(own, own_state, pose(count), DT)
+            assert np.array_equal(particles(setup, state, sim), particles(own, own_state, 0))
+            assert np.array_equal(display_positions(setup, state, sim), display_positions(own, own_state, 0))
+
+
+def test_copies_go_on_alike():
+    setup, state = started(sheet(kinds=ALL, shape=CAPSULE))
+    for count in range(10):
+        step(setup, state, pose(count), DT)
+    saved = state.copy()
+    for count in range(10, 20):
+        step(setup, state, pose(count), DT)
+    for count in range(10, 20):
+        step(setup, saved, pose(count), DT)
+    for name, table in vars(state).items():
+        assert np.array_equal(table, getattr(saved, name)), name
+    assert not np.shares_memory(state.store, saved.store)
+    assert saved.nbytes == sum(table.nbytes for table in vars(saved).values())
+
+
+def test_particles_do_not_depend_on_the_display():
+    setup, state = started(sheet(kinds=ALL))
+    other = state.copy()
+    hidden = Settings(display=False)
+    assert len(setup.plans["simulate"].particles) < len(setup.plans["simulate"].full)
+    for count in range(20):
+        step(setup, state, pose(count), DT)
+        step(setup, other, pose(count), DT, hidden)
+        assert np.array_equal(particles(setup, state, 0), particles(setup, other, 0))
+
+
+def test_the_display_is_in_the_characters_space():
+    """Moving bones and root together moves the particles and leaves the drawn mesh where it was."""
+    file = sheet(kinds=("LocalRange", "StandardLinks"))
+    setup, state = started(file)
+    root = turned(0.7, (3, 1, -2))
+    moved = new_state(setup)
+    reset(setup, moved, pose(0, root))
+    gravity = Settings(gravity=(0, -9.81, 0))
+    for count in range(20):
+        step(setup, state, pose(count), DT, gravity)
+        step(setup, moved, pose(count, root), DT, gravity)
+    expected = particles(setup, state, 0) @ root[:3, :3].T + root[:3, 3]
+    assert np.allclose(particles(setup, moved, 0), expected, atol=2e-4)
+    assert np.allclose(display_positions(setup, moved, 0), display_positions(setup, state, 0), atol=2e-4)
+    assert np.allclose(display_normals(setup, moved, 0), display_normals(setup, state, 0), atol=2e-2)
+
+
+def test_a_display_reference_is_brought_to_the_world():
+    """Reset, pins and ranges that read the drawn mesh: the same world positions as from a mesh of the world."""
+    file = sheet(kinds=("LocalRange", "StandardLinks"))
+    data = file[0]
+    display = replace(data.buffers[0], type=4, name="reference")
+    drawn = replace(file, datas=(replace(data, buffers=(display, *data.buffers[1:])),))
+    root = turned(0.7, (3, 1, -2))
+    results = []
+    for own in (file, drawn):
+        setup, state = started(own, pose(0, root))
+        for count in range(20):
+            step(setup, state, pose(count, root), DT)
+        results.append(particles(setup, state, 0))
+    assert np.allclose(*results, atol=1e-4)
+
+
+def test_states():
+    setup, state = started(sheet())
+    start = state.copy()
+    step(setup, state, pose(30), DT, Settings(state=StateChoice.EMPTY))
+    assert np.array_equal(state.store, start.store)
+    step(setup, state, pose(30), DT, Settings(state=StateChoice.SKIN))
+    expected = start.store[:, : setup.layout.particles].T @ pose(30).bones[0, :3, :3].T + pose(30).bones[0, :3, 3]
+    rest = sheet()[0].sims[0].poses[0] @ pose(30).bones[0, :3, :3].T + pose(30).bones[0, :3, 3]
+    assert expected.shape == rest.shape
+    assert np.allclose(display_positions(setup, state, 0), rest, atol=1e-6)
+    assert np.array_equal(particles(setup, state, 0), particles(setup, start, 0))
+    with pytest.raises(FormatError, match="no state #02#"):
+        build_setup(sheet(), states={"sheet": "#02#"})
+
+
+def test_reset_with_a_pose_before_gives_velocity():
+    setup, state = started(sheet())
+    reset(setup, state, pose(1), before=pose(0))
+    count = setup.layout.particles
+    assert np.abs(state.store[:, :count] - state.store[:, count : 2 * count]).max() > 1e-3
+    reset(setup, state, pose(1))
+    assert np.array_equal(state.store[:, :count], state.store[:, count : 2 * count])
+
+
+def test_given_display_positions_pass_through_where_nothing_writes():
+    file = sheet()
+    data = file[0]
+    copy = replace(data.operators[3], count=10)
+    frames = replace(data.operators[4], normals=False, tangents=False)
+    part = replace(data, operators=(*data.operators[:3], copy, frames, *data.operators[5:]))
+    setup, state = started(replace(file, datas=(part,)))
+    assert np.array_equal(np.flatnonzero(setup.displays[0].written), np.arange(10))
+    given = np.full((48, 3), 7, F)
+    step(setup, state, replace(pose(5), display={0: given}), DT)
+    own = display_positions(setup, state, 0)
+    assert np.array_equal(own[:10], particles(setup, state, 0)[:10])
+    # without operators that write there, the caller's mesh stays; the file's own skin is for callers that give none
+    assert np.array_equal(own[10:], given[10:])
+    step(setup, state, pose(5), DT)
+    skinned = data.sims[0].poses[0] @ pose(5).bones[0, :3, :3].T + pose(5).bones[0, :3, 3]
+    assert np.allclose(display_positions(setup, state, 0)[10:], skinned[10:], atol=1e-6)
+
+
+def test_length_of_steps_may_change():
+    """Previous positions are rescaled, so that a falling particle keeps its velocity."""
+    setup, state = started(sheet(kinds=("StandardLinks",)))
+    free = Settings(disabled=frozenset({"StandardLinks"}), damping=0.0)
+    still = pose(0)
+    for _ in range(30):
+        step(setup, state, still, 1 / 60, free)
+    before = particles(setup, state, 0)[-1, 1]
+    step(setup, state, still, 1 / 30, free)
+    speed = (particles(setup, state, 0)[-1, 1] - before) * 30
+    assert speed == pytest.approx(-9.81 * (30.5 / 60 + 1 / 30), rel=0.03)
+    assert state.last[0] == F(1 / 30)
+
+
+def test_damping_and_substeps_override():
+    setup, state = started(sheet(kinds=("StandardLinks",)))
+    falling = frozenset({"StandardLinks"})
+    for _ in range(10):
+        step(setup, state, pose(0), DT, Settings(disabled=falling, damping=1.0, substeps=2))
+    assert state.last[0] == F(0.5) * DT
+    fallen = particles(setup, state, 0)[-1, 1] - sheet()[0].sims[0].poses[0][-1, 1]
+    # without velocity each substep falls g dt2
+    assert fallen == pytest.approx(-9.81 * 20 * (1 / 120) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_kept_velocity(keeps):
+    """With adapted stiffness and substeps a range moves the previous position along, else the push is a velocity."""
+    file = with_sets(sheet(), [local_range(np.arange(8, 48))])
+    data = file[0]
+    config = replace(data.operators[2].configs[0], substeps=2, adapt=keeps)
+    operators = (*data.operators[:2], replace(data.operators[2], configs=(config,)), *data.operators[3:])
+    setup, state = started(replace(file, datas=(replace(data, operators=operators),)))
+    count = setup.layout.particles
+    far = state.store.copy()
+    state.store[:, count - 1] += F(1)
+    state.store[:, 2 * count - 1] += F(1)
+    step(setup, state, pose(0), DT, Settings(gravity=(0, 0, 0), damping=0.0))
+    velocity = state.store[:, count - 1] - state.store[:, 2 * count - 1]
+    assert np.linalg.norm(state.store[:, count - 1] - far[:, count - 1]) < 0.21
+    assert (np.abs(velocity).max() < 1e-3) == keeps
+
+
+def test_a_cylinder_bounds_across_and_along_the_normal():
+    one = replace(local_range(np.arange(8, 48), shape=1), max_distance=np.full(40, 0.03, F))
+    setup, state = started(with_sets(sheet(), [one]))
+    count = setup.layout.particles
+    push = np.array([0.2, 0.1, 0.4], F)[:, None]
+    state.store[:, :count] += push
+    state.store[:, count : 2 * count] += push
+    rest = state.store[:, setup.layout.buffers[0][0].start :][:, :count].copy()
+    step(setup, state, pose(0), DT, Settings(gravity=(0, 0, 0)))
+    gap = (state.store[:, :count] - rest)[:, 8:]
+    assert np.abs(np.hypot(gap[0], gap[1]) - 0.03).max() < 1e-6
+    assert np.abs(gap[2] - 0.1).max() < 1e-6
+
+
+def test_transitions_lead_to_the_animation_and_back():
+    setup, state = started(sheet(kinds=("StandardLinks", "Transition")))
+    for _ in range(30):
+        step(setup, state, pose(0), DT)
+    skinned = sheet()[0].sims[0].poses[0] @ pose(0).bones[0, :3, :3].T + pose(0).bones[0, :3, 3]
+
+    def away():
+        return np.abs(particles(setup, state, 0) - skinned).max()
+
+    loose = away()
+    assert loose > 0.01
+    begin_blend(setup, state, 0, Blending.TO_ANIMATION)
+    distances = []
+    for _ in range(8):
+        step(setup, state, pose(0), DT)
+        distances.append(away())
+    assert distances[-1] < 1e-7
+    assert state.blending[0] == Blending.ANIMATED
+    assert all(later <= earlier + 1e-7 for earlier, later in itertools.pairwise(distances))
+    step(setup, state, pose(0), DT)
+    assert away() < 1e-7
+    begin_blend(setup, state, 0, Blending.TO_SIMULATION)
+    for _ in range(60):
+        step(setup, state, pose(0), DT)
+    assert state.blending[0] == Blending.SIMULATED
+    assert away() > 0.01
+
+
+def test_wind_reuses_forces():
+    assert np.unique(computed(10)).tolist() == [0, 2, 5, 7, 9]
+    assert computed(10).tolist() == [0, 0, 2, 2, 2, 5, 5, 7, 7, 9]
+    assert computed(1).tolist() == [0]
+    assert computed(0).tolist() == []
+
+
+def test_wind_pushes_as_the_recorded_action_does():
+    file = sheet(kinds=("StandardLinks",))
+    setup, state = started(file)
+    settings = Settings(wind=(0, 0, 6), gravity=(0, 0, 0), disabled=frozenset({"StandardLinks"}), damping=0.0)
+    step(setup, state, pose(0), DT, settings)
+    assert np.array_equal(particles(setup, state, 0)[:, 2], file[0].sims[0].poses[0][:, 2]), "no normals before a step"
+    before = state.copy()
+    step(setup, state, pose(0), DT, settings)
+    sim = file[0].sims[0]
+    count = setup.layout.particles
+    normal = before.normals[:, :count].T.astype(np.float64)
+    share = sim.mass / float(sim.total_mass)
+    velocity = (before.store[:, :count] - before.store[:, count : 2 * count]).T.astype(np.float64)
+    force = (-60 * velocity + [0, 0, 6]) * (share * np.abs(normal[:, 2]) * 10)[:, None]
+    force = force[computed(count)]
+    expected = before.store[:, :count].T + velocity + force * sim.inverse_mass[:, None] / 3600
+    assert np.allclose(particles(setup, state, 0), expected, atol=1e-7)
+    assert particles(setup, state, 0)[10:, 2].min() > 0
+
+
+def test_wind_without_normals_takes_a_fixed_share():
+    file = sheet(kinds=("StandardLinks",))
+    sim = replace(file[0].sims[0], makes_normals=False)
+    data = replace(file[0], sims=(sim,))
+    setup, state = started(replace(file, datas=(data,)))
+    still = Settings(wind=(0, 0, 6), gravity=(0, 0, 0), disabled=frozenset({"StandardLinks"}), damping=0.0)
+    step(setup, state, pose(0), DT, still)
+    force = (6 * (sim.mass / sim.total_mass) * 7)[computed(len(sim))]
+    assert np.allclose(particles(setup, state, 0)[:, 2], force * sim.inverse_mass / 3600, rtol=1e-4)
+
+
+def test_what_is_left_out_is_said():
+    file = sheet()
+    sim = replace(file[0].sims[0], landscape=True, virtual_point_count=12)
+    setup = build_setup(replace(file, datas=(replace(file[0], sims=(sim,)),)))
+    assert setup.notes == (
+        "sheet: collision with the landscape is not simulated.",
+        "sheet: 12 virtual collision points are not simulated.",
+    )
+
+
+def test_added_collidables_may_hang_from_other_bones():
+    """A bone the cloth's skeleton lacks is asked for; every free particle meets the body, from its first step on."""
+    extra = [ExtraCollidable(body(CAPSULE), "Tail"), ExtraCollidable(body(CAPSULE), "Body")]
+    setup = build_setup(sheet(), extra=extra)
+    assert setup.bones == ("Root", "Body", "Tail")
+    assert setup.read.tolist() == [True, True, True]
+    state = new_state(setup)
+    still = Pose(np.tile(np.eye(4, dtype=F), (3, 1, 1)))
+    reset(setup, state, still)
+    for _ in range(20):
+        step(setup, state, still, DT)
+    assert np.abs(particles(setup, state, 0)[:, 2]).max() > 0.04
+    assert not np.abs(particles(setup, state, 0)[:8] - sheet()[0].sims[0].poses[0][:8]).any()
+
+
+def test_buffers_of_no_cloth_are_refused():
+    data = sheet()[0]
+    wrong = replace(data, buffers=(data.buffers[0], replace(data.buffers[1], vertex_count=3), *data.buffers[2:]))
+    with pytest.raises(FormatError, match="no simulated cloth"):
+        build_setup(replace(sheet(), datas=(wrong,)))

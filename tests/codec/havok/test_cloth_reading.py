@@ -1,0 +1,200 @@
+"""Cloth records of real files, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from addon.codec import FormatError, Tagfile, read_cloth
+from addon.codec.havok import cloth as records
+from addon.codec.havok.cloth.values import unpack
+from tests.codec.havok.tagfile_corpus import sample
+
+# tagfile: binder, cloth datas, particles, fixed particles, collidables (objects, references), display buffers
+FILES = {
+    "c7190_c.hkx": ("sekiro/c7190.chrbnd.dcx", 5, 3941, 575, 3, 6, 7),
+    "c4500_c.hkx": ("eldenring/c4500.chrbnd.dcx", 14, 1094, 540, 0, 0, 8),
+    "HD_M_1140_c.hkx": ("eldenring/hd_m_1140.partsbnd.dcx", 2, 42, 18, 0, 0, 2),
+    "HD_M_1630_c.hkx": ("eldenring/hd_m_9000.partsbnd.dcx", 3, 135, 15, 0, 0, 3),
+    "BD_M_2210_c.hkx": ("eldenring/bd_f_9002_l.partsbnd.dcx", 4, 425, 94, 7, 14, 5),
+}
+HAT = "HD_M_1140_c.hkx"
+
+
+def tagfile(corpus, name):
+    return sample(corpus, FILES[name][0], name).read()
+
+
+@pytest.fixture(params=sorted(FILES))
+def named(request, corpus):
+    return request.param, read_cloth(tagfile(corpus, request.param))
+
+
+def test_counts(named):
+    name, cloth = named
+    sims = [sim for data in cloth for sim in data.sims]
+    bodies = [one for sim in sims for one in sim.collidables]
+    displays = [buffer for data in cloth for buffer in data.buffers if buffer.type == records.BufferType.DISPLAY]
+    found = (
+        len(cloth), sum(map(len, sims)), sum(len(sim.fixed) for sim in sims), len(set(map(id, bodies))), len(bodies),
+        len(displays),
+    )  # fmt: skip
+    assert found == FILES[name][1:]
+    assert not cloth.authoring_only
+    assert not cloth.collidables
+    assert [data.platform for data in cloth] == [2] * len(cloth)
+
+
+def test_states(named):
+    _, cloth = named
+    for data in cloth:
+        names = [state.name for state in data.states]
+        assert len(names) == 5
+        assert names[2:] == ["_Skin", f"_preAtoS_{names[0]}", f"_curAtoS_{names[0]}"]
+        assert any(isinstance(data.operators[index], records.Simulate) for index in data.states[0].operators)
+
+
+def test_blocks_hold_every_vertex_once(named):
+    _, cloth = named
+    for data in cloth:
+        for operator in data.operators:
+            if not isinstance(operator, records.Skin | records.MeshMeshDeform):
+                continue
+            vertices = np.concatenate([blend.vertices for blend in operator.blends])
+            assert len(np.unique(vertices)) == len(vertices)
+            for blend in operator.blends:
+                if blend.weights is not None:
+                    assert np.allclose(blend.weights.astype(np.float64).sum(1), 1, atol=1e-6)
+                if operator.binds is None:
+                    assert np.allclose(blend.positions[..., 3].sum(1), 1)
+
+
+def test_every_array_is_of_its_kind(named):
+    """Records hold float32, indices and bools, as their docstrings say."""
+    _, cloth = named
+    kinds = set()
+
+    def walk(value):
+        if dataclasses.is_dataclass(value):
+            for field in dataclasses.fields(value):
+                walk(getattr(value, field.name))
+        elif isinstance(value, tuple):
+            for one in value:
+                walk(one)
+        elif isinstance(value, np.ndarray):
+            kinds.add(value.dtype.str)
+
+    walk(cloth)
+    assert kinds <= {"<f4", "<u2", "<u4", "<i2", "<i4", "|b1", "|u1"}
+
+
+def test_loose_collidables(corpus):
+    for binder, name in (
+        ("eldenring/wp_a_0213.partsbnd.dcx", "WP_A_0213_collidable.hkx"),
+        ("eldenring/wp_a_9008.partsbnd.dcx", "WP_A_0606_collidable.hkx"),
+    ):
+        cloth = read_cloth(sample(corpus, binder, name).read())
+        assert len(cloth) == 0
+        assert [one.name for one in cloth.collidables] == ["WP_Colidable_L_001", "WP_Colidable_L_002"]
+        assert all(isinstance(one.shape, records.TaperedCapsule) and one.enabled for one in cloth.collidables)
+        assert not cloth.authoring_only
+
+
+def test_file_without_cloth_is_refused(corpus):
+    ragdoll = sample(corpus, "eldenring/c4500.chrbnd.dcx", "c4500.HKX").read()
+    with pytest.raises(FormatError, match="holds no cloth"):
+        read_cloth(ragdoll)
+
+
+def test_authoring_file_is_named(corpus):
+    data = sample(corpus, FILES[HAT][0], HAT).data
+    renamed = data.replace(b"hclClothContainer\0", b"hclClothSetupCont\0")
+    cloth = read_cloth(Tagfile.read(renamed))
+    assert cloth.authoring_only
+    assert not len(cloth)
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "what"),
+    [
+        (b"hclTransitionConstraintSet\0", b"hclTransitionConstraintSez\0", "constraint sets of class"),
+        (b"hclMoveParticlesOperator\0", b"hclMoveParticlesOperatoz\0", "operators of class"),
+    ],
+)
+def test_unknown_classes_are_refused(corpus, known, unknown, what):
+    data = sample(corpus, FILES[HAT][0], HAT).data
+    with pytest.raises(FormatError, match=what):
+        read_cloth(Tagfile.read(data.replace(known, unknown)))
+
+
+def test_unknown_shape_is_refused(corpus):
+    one = sample(corpus, "eldenring/wp_a_0213.partsbnd.dcx", "WP_A_0213_collidable.hkx")
+    data = one.data.replace(b"hclTaperedCapsuleShape\0", b"hclTaperedCapsuleShapz\0")
+    with pytest.raises(FormatError, match="shapes of class"):
+        read_cloth(Tagfile.read(data))
+
+
+# class, member, array member around it, value, part of the message
+DAMAGE = [
+    ("hclSimClothData", "fixedParticles", None, 32, "fixed particle 32"),
+    ("hclSimClothData", "triangleIndices", None, 999, "triangle corner 999"),
+    ("hclStandardLinkConstraintSet", "particleB", "links", 32, "particle 32"),
+    ("hclStretchLinkConstraintSet", "particleA", "links", 40, "particle 40"),
+    ("hclBendStiffnessConstraintSet", "particleD", "links", 99, "particle 99"),
+    ("hclLocalRangeConstraintSet", "particleIndex", "localConstraints", 32, "particle 32"),
+    ("hclLocalRangeConstraintSet", "referenceVertex", "localConstraints", 34, "vertex 34"),
+    ("hclLocalRangeConstraintSet", "referenceMeshBufferIdx", None, 9, "reference buffer 9"),
+    ("hclTransitionConstraintSet", "referenceVertex", "perParticleData", 34, "vertex 34"),
+    ("hclMoveParticlesOperator", "vertexIndex", "vertexParticlePairs", 34, "vertex 34"),
+    ("hclMoveParticlesOperator", "particleIndex", "vertexParticlePairs", 32, "particle 32"),
+    ("hclMoveParticlesOperator", "refBufferIdx", None, 5, "buffer 5"),
+    ("hclSimulateOperator", "simClothIndex", None, 1, "simulated cloth 1"),
+    ("hclClothState", "operators", None, 10, "operator 10"),
+    ("hclGatherAllVerticesOperator", "vertexInputFromVertexOutput", None, 34, "vertex 34"),
+    ("hclUpdateAllVertexFramesOperator", "referenceVertices", None, 494, "reference vertex 494"),
+    ("hclUpdateAllVertexFramesOperator", "vertToNormalID", None, 483, "normal id 483"),
+    ("hclBoneSpaceSkinPNOperator", "transformSubset", None, 121, "bone 121"),
+    ("hclObjectSpaceMeshMeshDeformPNOperator", "inputBufferIdx", None, 5, "buffer 5"),
+    ("hclOutputConvertOperator", "userBufferIndex", None, 6, "buffer 6"),
+    ("hclCopyVerticesOperator", "startVertexIn", None, 1, "end of the copied vertices"),
+    ("hclTransformSetDefinition", "numTransforms", None, 120, "120 transforms for"),
+]
+
+
+@pytest.mark.parametrize(("kind", "member", "within", "value", "what"), DAMAGE)
+def test_indices_out_of_range_are_refused(corpus, kind, member, within, value, what):
+    tag = tagfile(corpus, HAT)
+    found = next(view for view in tag.find(kind) if view.values.ndim == 0 and _filled(view, within or member))
+    if within:
+        table = found.many(within).values
+        table[member][-1] = value
+    elif np.ndim(found[member]):
+        found[member][-1] = value
+    else:
+        found[member] = value
+    with pytest.raises(FormatError, match=what) as error:
+        read_cloth(tag)
+    assert error.value.file == HAT
+    assert error.value.trail
+
+
+@pytest.mark.parametrize("value", [-2, 6])
+def test_executed_sets_are_in_range(corpus, value):
+    tag = tagfile(corpus, HAT)
+    config = next(tag.find("hclSimulateOperator")).many("simulateOpConfigs").at(0)
+    config["constraintExecution"][0] = value
+    with pytest.raises(FormatError, match="executed constraint set"):
+        read_cloth(tag)
+
+
+def _filled(view, member):
+    return np.ndim(view[member]) == 0 if not hasattr(view[member], "__len__") else len(view[member]) > 0
+
+
+def test_packed_vectors():
+    """Whole numbers times a power of two: 16384 * 2 ** 16 times the float whose upper half is stored."""
+    half = int(np.float32(2.0**-30).view(np.uint32) >> 16)
+    packed = np.array([[16384, -32768, 1, half]], np.uint16 if half > 32767 else np.int16).view(np.int16)
+    assert unpack(packed)[0].tolist() == [1.0, -2.0, 2.0**-14]
