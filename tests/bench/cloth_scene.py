@@ -1,4 +1,4 @@
-"""Cloth that plays in Blender, beside the same frames without it and beside Blender's own cloth on the same particles."""
+"""Cloth that plays in Blender, beside the same frames without it and Blender's own cloth on the same particles."""
 
 from __future__ import annotations
 

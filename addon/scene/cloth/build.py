@@ -185,10 +185,11 @@ def point_attributes(record: records.SimCloth) -> Iterator[tuple[str, str, Array
 
 def edges(constraint: records.Constraint) -> Array:
     """Return the edges, (n, 2) i4, that show a set; of bend resistance, the wing tips of its triangle pairs."""
+    if isinstance(constraint, Links):
+        return np.stack([constraint.a, constraint.b], axis=-1).astype(np.int32)
     if isinstance(constraint, records.BendStiffness):
         return np.ascontiguousarray(constraint.indices[:2].T, np.int32)
-    assert isinstance(constraint, Links)
-    return np.stack([constraint.a, constraint.b], axis=-1).astype(np.int32)
+    return np.zeros((0, 2), np.int32)
 
 
 def fill_edges(mesh: Any, positions: Array, pairs: Array) -> None:

@@ -95,9 +95,9 @@ class _Job:
     def key(self, _path: Path) -> tuple[str, str]:
         return "cloth", self.settings.member_filter
 
-    def decode(self, path: Path) -> DecodedCloth:
+    def decode(self, path: Path, progress: Progress) -> DecodedCloth:
         with self.result.timings.stage("open"):
-            source = open_source(path)
+            source = open_source(path, progress=progress)
         wanted = [member for member in source.members if is_wanted(member.name, self.settings.member_filter)]
         decoded = decode_cloth(wanted, self.result.timings)
         if not decoded.cloths:
@@ -148,10 +148,9 @@ def _decode(member: Member, decoded: DecodedCloth) -> None:
         decoded.warnings.append(
             f"{member.name} holds {len(file.collidables)} collidables and no cloth: add them to a cloth in the sidebar"
         )
-    elif file.skeleton is None:
-        raise FormatError("the cloth has no skeleton", member.file)
     else:
         try:
+            rig.skeleton_of(file)
             decoded.cloths.append((member, build_setup(file)))
         except FormatError as error:
             raise error if error.file else error.inside(member.file) from error
@@ -181,8 +180,7 @@ def build_cloth(
         parent = context.scene.collection
     parent.children.link(collection)
     result = ImportedCloth(name, collection, warnings=list(setup.notes))
-    skeleton = setup.file.skeleton
-    assert skeleton is not None
+    skeleton = rig.skeleton_of(setup.file)
     armature = armature or find_armature(context, skeleton.bones)
     if armature is None:
         armature = rig.build_armature(skeleton, name, collection, context, BONE_LENGTH)
@@ -196,7 +194,7 @@ def build_cloth(
         PREFIX + "member": stored_text(member.path),
         PREFIX + "game": str(member.game),
     })  # fmt: skip
-    missing = rig.Rig.of(armature, skeleton, setup.driven).missing
+    missing = rig.Rig.of(armature, setup).missing
     if missing:
         result.warnings.append(f"bones that {armature.name} lacks stand still: {', '.join(missing)}")
     _bind_meshes(collection, armature, setup, result)

@@ -39,6 +39,9 @@ class Player:
         self._last = 0.0
         self._owed = 0.0
 
+    def __repr__(self) -> str:
+        return f"<Player of {len(self.sessions)} cloths>"
+
     def register(self) -> None:
         """Ask Blender to call."""
         for handlers, function in self._handlers():

@@ -7,21 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from mathutils import Matrix
 
-from ...cloth import reference_pose
+from ...cloth import Setup, reference_pose
 from ...cloth.frames import Place
+from ...codec import FormatError
 from ...codec.binary import Array
-from ...codec.havok.cloth import Skeleton
+from ...codec.havok.cloth import ClothFile, Skeleton
 from ...maths import affine, axes
 from .. import armature as armatures
 from ..properties import PREFIX, set_properties, stored_text
 from .keys import POSE
 
-CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+
+
+def skeleton_of(file: ClothFile) -> Skeleton:
+    """Return the skeleton of a cloth file.
+
+    Raises:
+        FormatError: it has none.
+    """
+    if file.skeleton is None:
+        raise FormatError("the cloth file has no skeleton")
+    return file.skeleton
 
 
 def stored_name(bone: Any) -> str:
@@ -82,28 +94,31 @@ class Rig:
     missing: tuple[str, ...]
 
     @classmethod
-    def of(cls, armature: Any, skeleton: Skeleton, driven: Sequence[str]) -> Rig:
-        """Match the bones of a cloth file's skeleton with an armature object's.
+    def of(cls, armature: Any, setup: Setup) -> Rig:
+        """Match the bones of a cloth with an armature object's.
 
-        Args:
-            armature: the object.
-            skeleton: of the file.
-            driven: names of the bones that the cloth drives.
+        Raises:
+            FormatError: the cloth file has no skeleton.
         """
+        skeleton, names = skeleton_of(setup.file), setup.bones
         bones = armature.data.bones
         order = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
         by_name: dict[str, Any] = {}
         for bone in bones:
             by_name.setdefault(stored_name(bone), bone)
-        found = [by_name.get(name) for name in skeleton.bones]
+        found = [by_name.get(name) for name in names]
         rows = np.array([-1 if bone is None else order[bone.name] for bone in found], np.intp)
-        world = axes.swap_matrices(reference_pose(skeleton).astype(np.float64))
+        still = axes.swap_matrices(reference_pose(skeleton).astype(np.float64))
+        world = np.tile(np.eye(4), (len(names), 1, 1))
+        world[: len(still)] = still
         after = np.stack([
             place if bone is None else _after(bone) for bone, place in zip(found, world, strict=True)
         ])  # fmt: skip
-        parts = [DrivenBone.of(by_name[name], place, order) for place, name in enumerate(driven) if name in by_name]
+        parts = [
+            DrivenBone.of(by_name[name], place, order) for place, name in enumerate(setup.driven) if name in by_name
+        ]
         parts.sort(key=lambda part: part.depth)
-        missing = tuple(name for name, bone in zip(skeleton.bones, found, strict=True) if bone is None)
+        missing = tuple(name for name, bone in zip(names, found, strict=True) if bone is None)
         return cls(len(order), rows, after, tuple(parts), missing)
 
     def place(self, posed: Array, root: Array, read: Array) -> Place:
@@ -157,9 +172,9 @@ class Rig:
         from_parents = np.linalg.inv(spaces[parents])[inverse.reshape(-1)]
         local = from_parents @ posed[[part.row for part in parts]]
         basis = np.stack([part.to_basis for part in parts]) @ local
-        bones = armature.pose.bones
-        for part, matrix in zip(parts, basis.tolist(), strict=True):
-            bones[part.row].matrix_basis = Matrix(matrix)
+        with Channels(armature) as channels:
+            for part, matrix in zip(parts, basis.tolist(), strict=True):
+                channels.set_basis(part.row, Matrix(matrix))
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,9 +249,55 @@ def save_pose(collection: Any, armature: Any, names: Sequence[str]) -> None:
 
 def restore_pose(collection: Any, armature: Any) -> None:
     """Give bones back what the user had set."""
-    for name, values in collection.get(POSE, {}).items():
-        bone = armature.pose.bones.get(name)
-        if bone is not None:
-            numbers = iter(list(values))
-            for channel in CHANNELS:
-                setattr(bone, channel, [next(numbers) for _ in getattr(bone, channel)])
+    rows = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
+    with Channels(armature) as channels:
+        for name, values in collection.get(POSE, {}).items():
+            if name in rows:
+                channels.set_all(rows[name], np.array(values, np.float32))
+
+
+class Channels:
+    """What users set of an armature's bones, written back in one go: Blender takes one bone at a time slowly."""
+
+    def __init__(self, armature: Any) -> None:
+        self._armature = armature
+        self._bones = armature.pose.bones
+        self._values = {name: np.empty((len(self._bones), size), np.float32) for name, size in CHANNELS.items()}
+        for name, values in self._values.items():
+            self._bones.foreach_get(name, values.reshape(-1))
+        self._changed: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for name in sorted(self._changed):
+            self._bones.foreach_set(name, self._values[name].reshape(-1))
+        if self._changed:
+            self._armature.update_tag(refresh={"DATA"})
+
+    def set_all(self, row: int, numbers: Array) -> None:
+        """Set all channels of a bone, one after another."""
+        start = 0
+        for name, values in self._values.items():
+            values[row] = numbers[start : start + values.shape[1]]
+            start += values.shape[1]
+            self._changed.add(name)
+
+    def set_basis(self, row: int, matrix: Matrix) -> None:
+        """Set a bone's own transform, its rotation in the way that the bone has it."""
+        location, turn, scale = matrix.decompose()
+        mode = self._bones[row].rotation_mode
+        self._set("location", row, location)
+        self._set("scale", row, scale)
+        if mode == "QUATERNION":
+            self._set("rotation_quaternion", row, turn)
+        elif mode == "AXIS_ANGLE":
+            axis, angle = turn.to_axis_angle()
+            self._set("rotation_axis_angle", row, (angle, *axis))
+        else:
+            self._set("rotation_euler", row, turn.to_euler(mode))
+
+    def _set(self, name: str, row: int, value: Any) -> None:
+        self._values[name][row] = value
+        self._changed.add(name)

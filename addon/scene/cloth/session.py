@@ -23,7 +23,7 @@ from ...cloth import (
     step,
 )
 from ...cloth.frames import Clock, FrameCache, Place, Snapshot
-from ...codec import FormatError, Tagfile, read_cloth
+from ...codec import Tagfile, read_cloth
 from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile
 from ...maths import axes
@@ -92,9 +92,10 @@ class Session:
             FormatError: it cannot be read.
         """
         self.file = stored_cloth(collection)
-        if self.file.skeleton is None:
-            raise FormatError("the cloth file has no skeleton")
+        rig.skeleton_of(self.file)
         self.setup: Setup = build_setup(self.file, extra=extras(collection))
+        self._read = self.setup.read.copy()
+        self._read[self.setup.driven_columns] = True
         self.state = new_state(self.setup)
         self.frames = FrameCache()
         self.problem = ""
@@ -132,7 +133,7 @@ class Session:
         root, _ = rig.root_matrix(evaluated)
         clock = Clock.of(scene.frame_start, options.rate, scene.render.fps, scene.render.fps_base)
         self._heed(clock, options)
-        self._go(scene.frame_current, clock, self._known_rig.place(posed, root, self.setup.read), options)
+        self._go(scene.frame_current, clock, self._known_rig.place(posed, root, self._read), options)
         self._basis = np.array([np.array(armature.pose.bones[one.row].matrix_basis) for one in self._known_rig.driven])
         self._write(collection, armature, posed)
 
@@ -149,7 +150,7 @@ class Session:
             bones = armature.pose.bones
             self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in self._known_rig.driven])
         self._known_rig.undrive(posed, self._basis)
-        place = self._known_rig.place(posed, rig.root_matrix(evaluated)[0], self.setup.read)
+        place = self._known_rig.place(posed, rig.root_matrix(evaluated)[0], self._read)
         self.frames.clear()
         self._frame = None
         if self._place is None:
@@ -170,8 +171,7 @@ class Session:
         if armature is None or scene.objects.get(armature.name) is not armature:
             raise MissingError(f"{collection.name}: its armature is not in the scene")
         if self._rig is None or self._rig.count != len(armature.pose.bones) or not self._rig.fits(armature):
-            assert self.file.skeleton is not None
-            self._rig = rig.Rig.of(armature, self.file.skeleton, self.setup.driven)
+            self._rig = rig.Rig.of(armature, self.setup)
             self._outputs = self._bound_outputs(collection)
         return armature
 
@@ -198,25 +198,24 @@ class Session:
         if frame <= clock.start:
             self.frames.clear()
             self._start(place, options)
-        elif self.frames.get(frame) is not None:
+        elif (kept := self.frames.get(frame)) is not None:
             if frame != self._frame:
-                self._load(frame)
+                self._load(kept)
             self._frame = frame
             return
         else:
             last = self.frames.before(frame, GAP)
-            if last is None:
+            kept = self.frames.get(last) if last is not None else None
+            if last is None or kept is None:
                 self._start(place, options)
             else:
                 if last != self._frame:
-                    self._load(last)
+                    self._load(kept)
                 self._steps(place, clock.steps(frame) - clock.steps(last), clock.dt, options)
         self._frame = frame
         self.frames.put(frame, Snapshot(self.state.copy(), place), options.limit)
 
-    def _load(self, frame: int) -> None:
-        kept = self.frames.get(frame)
-        assert kept is not None
+    def _load(self, kept: Snapshot) -> None:
         self.state, self._place = kept.state.copy(), kept.place
 
     def _start(self, place: Place, options: PlayOptions) -> None:
@@ -236,17 +235,16 @@ class Session:
         self._place = place
 
     def _write(self, collection: Any, armature: Any, posed: Array) -> None:
-        assert self._place is not None
-        self._write_points(collection)
+        if self._place is None:
+            return
+        root = self._place.root.astype(np.float64)
+        self._write_points(collection, np.linalg.inv(root))
         self._write_meshes(collection, armature)
         if self._known_rig.driven:
             rig.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
-            root = self._place.root.astype(np.float64)
             self._known_rig.drive(armature, driven_bones(self.state), posed, root)
 
-    def _write_points(self, collection: Any) -> None:
-        assert self._place is not None
-        inverse = np.linalg.inv(self._place.root.astype(np.float64))
+    def _write_points(self, collection: Any, inverse: Array) -> None:
         for obj in _of_particles(collection):
             if obj.visible_get():
                 found = particles(self.setup, self.state, obj[SIM]).astype(np.float64)
