@@ -494,3 +494,26 @@ def test_cloth_on_its_own_skeleton_plays(scene_api, scene, player, corpus):
         moved = np.linalg.norm(values(obj.data, "position", "vector") - then, axis=1)
         assert moved[values(obj.data, "pinned")].max() < 1e-4
         assert 0.002 < moved.max() < 0.05
+
+
+def test_the_samples_banner_hangs_from_its_arm(scene_api, scene, player, tmp_path):
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0])
+    assert not made.warnings
+    assert not made.cloths[0].warnings
+    (mesh,) = made.cloths[0].meshes
+    before = evaluated(mesh)
+    play(scene, *range(1, 31))
+    still = evaluated(mesh)
+    moved = np.linalg.norm(still - before, axis=1)
+    assert moved[:25].max() < 1e-4  # the upper edge is pinned
+    assert 0.01 < moved.max() < 0.3
+    turn(made.armature, "Arm", (30, 0.0), (45, 0.6))
+    play(scene, *range(31, 46))
+    assert np.linalg.norm(evaluated(mesh) - still, axis=1).max() > 0.05
+    play(scene, 30)
+    assert np.array_equal(evaluated(mesh), still)
+    assert made.cloths[0].collidables[0].parent_bone == "Stand"
+    player.reset(scene)
+    np.testing.assert_allclose(coordinates(mesh.data), before, atol=1e-6)
