@@ -24,3 +24,11 @@ def tiny_file(tmp_path):
 @pytest.fixture
 def imported(scene_api, tiny_file):
     return load(scene_api, tiny_file)
+
+
+@pytest.fixture
+def player(scene):
+    from addon.operators.cloth_playback import UsesPlayer
+
+    scene.render.fps = 60
+    return UsesPlayer.player_now()
