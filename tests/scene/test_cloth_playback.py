@@ -268,3 +268,26 @@ def test_settings_reach_the_steps(scene_api, scene, player, corpus):
             setattr(settings, name, before)
     assert ends.count(ends[0]) == 2  # this cloth has nothing to meet
     assert len(set(ends)) == len(ends) - 1
+
+
+def test_meshes_written_in_part_feed_the_cloth_as_they_are_posed(scene_api, scene, player, corpus, monkeypatch):
+    from addon.scene.cloth import session as sessions
+
+    made = model(scene_api, corpus(MAN))
+    turn(made.armature, "Pelvis", (1, 0.0), (5, 0.3))
+    seen = []
+
+    def noted(setup, state, pose, dt, settings):
+        seen.append(pose.display)
+        step(setup, state, pose, dt, settings)
+
+    monkeypatch.setattr(sessions, "step", noted)
+    play(scene, *range(1, 6))
+    found = session(player)
+    partial = [number for number, each in enumerate(found.setup.displays) if not each.written.all()]
+    assert [sorted(each) for each in seen] == [sorted(partial)] * 4
+    for number in partial:
+        obj = made.cloths[0].collection["cloth_meshes"][str(number)]
+        rest = ~found.setup.displays[number].written
+        np.testing.assert_array_equal(seen[-1][number][:, [0, 2, 1]][rest], evaluated(obj)[rest])
+        assert np.abs(seen[-1][number] - seen[0][number]).max() > 0.01

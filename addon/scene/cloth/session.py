@@ -107,6 +107,7 @@ class Session:
         self._rest: Array = np.zeros((0, 4, 4))
         self._key: tuple[Clock, PlayOptions] | None = None
         self._outputs: list[outputs.Output] = []
+        self._displays: dict[int, Array] = {}
         self._basis: Array = np.zeros((0, 4, 4))
 
     def forget_scene(self) -> None:
@@ -133,6 +134,7 @@ class Session:
         root, _ = rig.root_matrix(evaluated)
         clock = Clock.of(scene.frame_start, options.rate, scene.render.fps, scene.render.fps_base)
         self._heed(clock, options)
+        self._displays = self._posed_meshes(collection, armature, depsgraph)
         self._go(scene.frame_current, clock, self._known_rig.place(posed, root, self._read), options)
         self._basis = np.array([np.array(armature.pose.bones[one.row].matrix_basis) for one in self._known_rig.driven])
         self._write(collection, armature, posed)
@@ -151,6 +153,7 @@ class Session:
             self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in self._known_rig.driven])
         self._known_rig.undrive(posed, self._basis)
         place = self._known_rig.place(posed, rig.root_matrix(evaluated)[0], self._read)
+        self._displays = self._posed_meshes(collection, armature, depsgraph)
         self.frames.clear()
         self._frame = None
         if self._place is None:
@@ -229,7 +232,7 @@ class Session:
         for number in range(1, count + 1):
             now = first.towards(place, number / count)
             shown = options.settings if number == count else replace(options.settings, display=False)
-            step(self.setup, self.state, Pose(now.bones, now.root), dt, shown)
+            step(self.setup, self.state, Pose(now.bones, now.root, self._displays), dt, shown)
         if count > 0:
             self.speed = count / (time.perf_counter() - began)
         self._place = place
@@ -255,6 +258,21 @@ class Session:
         for obj, output in self.meshes(collection):
             outputs.prepare(obj, output)
             outputs.show(obj, self.positions(obj, output, armature))
+
+    def _posed_meshes(self, collection: Any, armature: Any, depsgraph: Any) -> dict[int, Array]:
+        """Return what the armature has made of meshes that the cloth writes in part: it reads the rest.
+
+        On the first frame there is nothing yet, and the cloth's own weights stand in.
+        """
+        found: dict[int, Array] = {}
+        for obj, output in self.meshes(collection):
+            points = None if output.whole else outputs.posed(obj, depsgraph)
+            if points is not None:
+                to_mesh = _between(obj, armature)
+                if to_mesh is not None:
+                    points = (points @ to_mesh[:3, :3].T + to_mesh[:3, 3]).astype(np.float32)
+                found |= dict.fromkeys(output.displays, axes.swap_vectors(points))
+        return found
 
     def meshes(self, collection: Any) -> Iterator[tuple[Any, outputs.Output]]:
         """Yield the mesh objects that the cloth moves, with what it writes of each."""
