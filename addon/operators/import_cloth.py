@@ -33,7 +33,11 @@ class IMPORT_SCENE_OT_ossuary_cloth(ImportsFiles, bpy.types.Operator):
         settings = ClothSettings(
             self.member_filter.strip(), self.scale, points=self.points, links=self.links, collidables=self.collidables
         )
-        return import_cloth(context, paths, settings, cache=type(self).cache, progress=progress)
+        result = import_cloth(context, paths, settings, cache=type(self).cache, progress=progress)
+        if result.cloths:
+            for name in ("points", "links", "collidables"):
+                setattr(context.scene.ossuary_cloth, name, getattr(self, name))
+        return result
 
     def draw(self, _context: Any) -> None:
         """Lay the options out."""

@@ -194,3 +194,26 @@ def test_the_samples_banner_hangs_from_its_arm(scene_api, scene, player, tmp_pat
     assert made.cloths[0].collidables[0].parent_bone == "Stand"
     player.reset(scene)
     np.testing.assert_allclose(coordinates(mesh.data), before, atol=1e-6)
+
+
+def test_a_mesh_that_is_edited_or_deleted_is_left_out_and_named(scene_api, scene, player, corpus):
+    import bpy
+
+    made = model(scene_api, corpus(HAT)).cloths[0]
+    play(scene, *range(1, 4))
+    obj, other = made.meshes
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    before = evaluated(other)
+    play(scene, 4, 5)
+    assert player.problem(made.collection) == f"{obj.name} is being edited"
+    assert not np.array_equal(evaluated(other), before)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    play(scene, 6)
+    assert not player.problem(made.collection)
+    bpy.data.objects.remove(obj)
+    bpy.data.objects.remove(made.points[0])
+    play(scene, 7)
+    assert player.problem(made.collection) == "the mesh of HD_hat is gone"
+    player.reset(scene)
+    assert [each.type for each in other.modifiers] == ["ARMATURE"]

@@ -280,10 +280,14 @@ class Session:
         found = outputs.bound_meshes(collection)
         for output in self._outputs:
             obj = found.get(output.number)
-            if obj is not None and len(obj.data.vertices) == len(output.selection):
-                yield obj, output
-            elif obj is not None:
+            if obj is None:
+                self.problem = f"the mesh of {self.setup.displays[output.number].record.name} is gone"
+            elif obj.data.is_editmode:
+                self.problem = f"{obj.name} is being edited"
+            elif len(obj.data.vertices) != len(output.selection):
                 self.problem = f"{obj.name} has other vertices than the cloth"
+            else:
+                yield obj, output
 
     def positions(self, obj: Any, output: outputs.Output, armature: Any) -> Array:
         """Return what is shown of a mesh, (n, 3) f4 in its object's space."""
@@ -299,7 +303,8 @@ class Session:
 
 def _of_particles(collection: Any) -> list[Any]:
     """Return a cloth's points and links."""
-    return [*parts(collection, "points"), *parts(collection, "links")]
+    found = [*parts(collection, "points"), *parts(collection, "links")]
+    return [obj for obj in found if not (obj.type == "MESH" and obj.data.is_editmode)]
 
 
 def _between(armature: Any, obj: Any) -> Array | None:
