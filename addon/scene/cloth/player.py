@@ -67,10 +67,15 @@ class Player:
 
     @persistent
     def before_frame(self, scene: Any, *_: Any) -> None:
-        """Give bones that cloth drives back to the animation: what the cloth made is never its own input."""
+        """Give bones that cloth drives back to the animation, where there is one.
+
+        What the cloth made is never its own input. Where nothing animates the armature, the user's pose is worked out
+        from what was kept of it: to give it back would have Blender pose all meshes once more.
+        """
         for collection in cloths(scene):
-            if POSE in collection and collection.get(ARMATURE) is not None:
-                rig.restore_pose(collection, collection[ARMATURE])
+            armature = collection.get(ARMATURE)
+            if POSE in collection and armature is not None and rig.is_animated(armature):
+                rig.restore_pose(collection, armature)
 
     @persistent
     def after_frame(self, scene: Any, depsgraph: Any = None) -> None:

@@ -150,7 +150,7 @@ class Rig:
             basis: (d, 4, 4) what the user has set of the driven bones.
         """
         for part, own in zip(self.driven, basis, strict=True):
-            local = np.linalg.inv(part.to_basis) @ own
+            local = part.rest @ own
             posed[part.row] = local if part.parent < 0 else posed[part.parent] @ local
 
     def drive(self, armature: Any, matrices: Array, posed: Array, root: Array) -> None:
@@ -187,7 +187,7 @@ class DrivenBone:
         row: among the pose bones; ``parent`` its parent's, -1 for none.
         depth: ancestors.
         before: (4, 4) f8 from its node to its pose.
-        to_basis: (4, 4) f8 from its pose in its parent's to what the user sets.
+        rest: (4, 4) f8 its rest in its parent's; ``to_basis`` its inverse.
     """
 
     name: str
@@ -196,6 +196,7 @@ class DrivenBone:
     parent: int
     depth: int
     before: Array
+    rest: Array
     to_basis: Array
 
     @classmethod
@@ -207,7 +208,8 @@ class DrivenBone:
             parent = order[bone.parent.name]
             rest = np.linalg.inv(np.array(bone.parent.matrix_local)) @ rest
         depth = len(bone.parent_recursive)
-        return cls(bone.name, place, order[bone.name], parent, depth, np.linalg.inv(_after(bone)), np.linalg.inv(rest))
+        before = np.linalg.inv(_after(bone))
+        return cls(bone.name, place, order[bone.name], parent, depth, before, rest, np.linalg.inv(rest))
 
 
 def _after(bone: Any) -> Array:
@@ -236,6 +238,11 @@ def root_matrix(armature: Any) -> tuple[Array, float]:
     size = float(np.cbrt(abs(np.linalg.det(matrix[:3, :3])))) or 1.0
     matrix[:3] /= size
     return axes.swap_matrices(matrix), size
+
+
+def is_animated(armature: Any) -> bool:
+    """Tell whether something may set an armature's bones on each frame."""
+    return armature.animation_data is not None
 
 
 def save_pose(collection: Any, armature: Any, names: Sequence[str]) -> None:

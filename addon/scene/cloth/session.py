@@ -28,7 +28,7 @@ from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile
 from ...maths import axes
 from . import outputs, pointclouds, rig
-from .keys import ARMATURE, DATA, EXTRA, SIM, parts
+from .keys import ARMATURE, DATA, EXTRA, POSE, SIM, parts
 
 GAP = 12  # frames that playback may drop; over a larger jump the cloth starts anew where it lands
 MEGABYTE = 1 << 20
@@ -130,13 +130,12 @@ class Session:
         """
         armature = self._bind(collection, scene)
         evaluated = armature.evaluated_get(depsgraph)
-        posed = rig.pose_matrices(evaluated)
+        posed = self._users_pose(collection, armature, rig.pose_matrices(evaluated), restored=rig.is_animated(armature))
         root, _ = rig.root_matrix(evaluated)
         clock = Clock.of(scene.frame_start, options.rate, scene.render.fps, scene.render.fps_base)
         self._heed(clock, options)
         self._displays = self._posed_meshes(collection, armature, depsgraph)
         self._go(scene.frame_current, clock, self._known_rig.place(posed, root, self._read), options)
-        self._basis = np.array([np.array(armature.pose.bones[one.row].matrix_basis) for one in self._known_rig.driven])
         self._write(collection, armature, posed)
 
     def show_live(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions, steps: int) -> None:
@@ -147,11 +146,7 @@ class Session:
         """
         armature = self._bind(collection, scene)
         evaluated = armature.evaluated_get(depsgraph)
-        posed = rig.pose_matrices(evaluated)
-        if len(self._basis) != len(self._known_rig.driven):
-            bones = armature.pose.bones
-            self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in self._known_rig.driven])
-        self._known_rig.undrive(posed, self._basis)
+        posed = self._users_pose(collection, armature, rig.pose_matrices(evaluated), restored=False)
         place = self._known_rig.place(posed, rig.root_matrix(evaluated)[0], self._read)
         self._displays = self._posed_meshes(collection, armature, depsgraph)
         self.frames.clear()
@@ -161,6 +156,26 @@ class Session:
         else:
             self._steps(place, steps, 1 / options.rate, options)
         self._write(collection, armature, posed)
+
+    def _users_pose(self, collection: Any, armature: Any, posed: Array, *, restored: bool) -> Array:
+        """Return the pose without what the cloth did to it.
+
+        Args:
+            collection: of the cloth.
+            armature: the object.
+            posed: (p, 4, 4) of `rig.pose_matrices`; is changed.
+            restored: the bones had been given back before the pose was made.
+        """
+        driven = self._known_rig.driven
+        untouched = POSE not in collection
+        if not (restored or untouched) and len(self._basis) != len(driven):
+            rig.restore_pose(collection, armature)  # another session has driven them
+        if restored or untouched or len(self._basis) != len(driven):
+            bones = armature.pose.bones
+            self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in driven])
+        if not restored:
+            self._known_rig.undrive(posed, self._basis)
+        return posed
 
     @property
     def _known_rig(self) -> rig.Rig:
