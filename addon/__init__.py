@@ -14,6 +14,8 @@ from types import ModuleType
 _MODULES: tuple[str, ...] = (
     ".operators.report",
     ".operators.import_flver",
+    ".operators.problems",
+    ".operators.export_flver",
     ".operators.import_collision",
     ".operators.import_cloth",
     ".operators.collision",

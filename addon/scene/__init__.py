@@ -4,10 +4,11 @@ from .cloth.imports import ClothSettings, import_cloth
 from .cloth.player import Player
 from .cloth.session import PlayOptions
 from .collision.imports import CollisionSettings, import_collision
+from .exports import ExportResult, chosen_model, export_flver, models
 from .files import DecodedCache
 from .imports import import_flver
 from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
-from .settings import FlverSettings, Lods
+from .settings import FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
 
 __all__ = [
     "ClothResult",
@@ -15,15 +16,23 @@ __all__ = [
     "CollisionResult",
     "CollisionSettings",
     "DecodedCache",
+    "ExportResult",
+    "FlverExportSettings",
     "FlverSettings",
     "ImportResult",
     "ImportedBody",
     "ImportedCloth",
     "ImportedModel",
+    "Included",
+    "LodPolicy",
     "Lods",
     "PlayOptions",
     "Player",
+    "Wrapper",
+    "chosen_model",
+    "export_flver",
     "import_cloth",
     "import_collision",
     "import_flver",
+    "models",
 ]

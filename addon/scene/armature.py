@@ -24,6 +24,7 @@ from .properties import PREFIX, record_properties, set_properties, shown_name, s
 # columns: where a bone's x, y and z point in its node's axes
 TURN = np.array([[0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 MIN_LENGTH = 0.01  # metres; Blender 4.5 deletes bones of almost no length
+FAR = 1e-5  # least length of a bone, as a share of how far out it is: else its two ends are one number
 ON_AXIS = 1e-3  # a child lies on the bone's axis when it is off it by less than this share of its distance
 
 COLLECTIONS = ("skeleton", "dummy owners", "mesh owners", "unused")
@@ -71,7 +72,7 @@ def bone_lengths(parents: Array, rest: Array, default: float) -> Array:
         default: metres.
 
     Returns:
-        (n,) float64, never under `MIN_LENGTH`.
+        (n,) float64, never under `MIN_LENGTH`, nor so short that Blender's numbers cannot tell the ends apart.
     """
     children = np.flatnonzero(parents >= 0)
     owners = parents[children]
@@ -81,7 +82,8 @@ def bone_lengths(parents: Array, rest: Array, default: float) -> Array:
     on_axis = (along > MIN_LENGTH) & (distance - along < ON_AXIS * distance)
     lengths = np.zeros(len(parents))
     np.maximum.at(lengths, owners[on_axis], along[on_axis])
-    return np.where(lengths > 0, lengths, max(default, MIN_LENGTH))
+    distance = np.nan_to_num(np.abs(rest[:, :3, 3]).max(axis=1, initial=0), posinf=0.0)
+    return np.maximum(np.where(lengths > 0, lengths, max(default, MIN_LENGTH)), distance * FAR)
 
 
 def build(model: PlacedModel, name: str, collection: Any, context: Any, default_length: float) -> BuiltArmature:
@@ -99,7 +101,7 @@ def build(model: PlacedModel, name: str, collection: Any, context: Any, default_
     lengths = bone_lengths(nodes["parent"], rest, default_length)
     built = make(name, WantedBones(model.flver.node_names, nodes["parent"], rest, lengths), collection, context)
     bones = [built.object.data.bones[bone] for bone in built.bone_names]
-    _keep_records(bones, model)
+    _keep_records(bones, model, built.rest)
     _sort_into_collections(built.object.data, bones, model)
     return built
 
@@ -163,13 +165,16 @@ def _make_bones(armature: Any, wanted: WantedBones) -> list[str]:
     return [bone.name for bone in bones]
 
 
-def _keep_records(bones: list[Any], model: PlacedModel) -> None:
+def _keep_records(bones: list[Any], model: PlacedModel, held: Array) -> None:
+    """Keep each node's record, its world matrix, and the name and rest matrix that Blender holds for it."""
     for index, (bone, stored) in enumerate(zip(bones, model.flver.node_names, strict=True)):
         values = record_properties(model.flver.nodes[index], skip=("name_offset",))
         values |= {
             PREFIX + "index": index,
             PREFIX + "name": stored_text(stored),
             PREFIX + "world": model.world[index].ravel().tolist(),
+            PREFIX + "bone": bone.name,
+            PREFIX + "rest": held[index].ravel().tolist(),
         }
         set_properties(bone, values)
 

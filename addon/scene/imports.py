@@ -12,9 +12,9 @@ from ..codec.flver import Flver
 from ..codec.source import Kind, Member, open_source
 from ..model import PlacedModel
 from . import flver as flver_scene
+from . import provenance
 from .cloth.imports import ClothSettings, DecodedCloth, build_cloth, decode_cloth
 from .files import DecodedCache, Progress, import_files, is_wanted, nothing_found
-from .properties import PREFIX, set_properties, stored_text
 from .result import ImportedModel, ImportResult, Timings
 from .settings import FlverSettings
 
@@ -147,9 +147,5 @@ def _build_cloths(path: Path, cloth: DecodedCloth, models: list[ImportedModel], 
 def _build(path: Path, member: Member, model: PlacedModel, context: Any, settings: FlverSettings) -> ImportedModel:
     name = member.name.split(".", 1)[0] or member.name
     imported = flver_scene.build(model, name, context, settings, Timings())
-    set_properties(imported.collection, {
-        PREFIX + "file": stored_text(str(path.resolve())),
-        PREFIX + "member": stored_text(member.path),
-        PREFIX + "game": str(member.game),
-    })  # fmt: skip
+    provenance.keep(imported.collection, path, member)
     return imported
