@@ -217,3 +217,19 @@ def test_a_mesh_that_is_edited_or_deleted_is_left_out_and_named(scene_api, scene
     assert player.problem(made.collection) == "the mesh of HD_hat is gone"
     player.reset(scene)
     assert [each.type for each in other.modifiers] == ["ARMATURE"]
+
+
+def test_a_model_is_exported_the_same_while_its_cloth_plays(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from addon.codec import Flver
+    from addon.codec.source import Kind, open_source
+    from tests.sample import write_sample
+
+    (file,) = write_sample(tmp_path)
+    model(scene_api, file)
+    play(scene, *range(1, 6))
+    target = tmp_path / "out.flver"
+    assert bpy.ops.export_scene.ossuary_flver(filepath=str(target)) == {"FINISHED"}
+    stored = next(member for member in open_source(file).members if member.kind == Kind.FLVER)
+    assert Flver.read(target.read_bytes()).write() == bytes(stored.data())

@@ -14,7 +14,9 @@ POSE = PREFIX + "pose"  # what the user had set of the bones that cloth drives, 
 # of objects
 KIND = PREFIX + "kind"  # "points", "links" or "collidables"
 SIM = PREFIX + "sim"  # of points and links: the simulated cloth, by its number
-SHOWN = PREFIX + "armature_shown"  # of meshes whose armature modifier is off while they play: what it was
+# of meshes whose armature modifier is off while they play: what it was. They stay the model's own: what has keys with
+# the prefix is no part of one
+SHOWN = "ossuary_armature_shown"
 # attributes of meshes while they play
 POSITION = PREFIX + "position"
 SELECTION = PREFIX + "selection"
