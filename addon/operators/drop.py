@@ -17,11 +17,14 @@ from . import report
 EXTENSIONS = ".flver;.dcx;.partsbnd;.chrbnd;.objbnd;.geombnd;.mapbnd;.hkx;.hkxbhd;.hkxbdt;.geomhkxbnd"
 
 # what a file may hold, and the operator that imports it
+MODEL = "import_scene.ossuary_flver"
 COLLISION = "import_scene.ossuary_collision"
+CLOTH = "import_scene.ossuary_cloth"
 IMPORTERS: dict[Kind, str] = {
-    Kind.FLVER: "import_scene.ossuary_flver",
+    Kind.FLVER: MODEL,
     Kind.COLLISION: COLLISION,
     Kind.RAGDOLL: COLLISION,
+    Kind.CLOTH: CLOTH,
 }
 
 
@@ -52,7 +55,7 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
             self.report({"ERROR"}, ";\n".join([summary, *faults]))
             return {"CANCELLED"}
         if call == "EXEC_DEFAULT":
-            return self._import_all(context, holding, faults)
+            return self._import_all(context, _without_what_models_bring(holding), faults)
         if faults:
             self.report({"WARNING"}, ";\n".join(faults))
         if len(holding) > 1:
@@ -126,6 +129,12 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
                 entry.files.add().name = name
 
         return draw
+
+
+def _without_what_models_bring(holding: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return importers and their files, but for the cloth beside a model, which comes with it."""
+    alone = [name for name in holding.get(CLOTH, []) if name not in holding.get(MODEL, [])]
+    return {each: names for each, names in (holding | {CLOTH: alone}).items() if names}
 
 
 def _operator(name: str) -> Any:

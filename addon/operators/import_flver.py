@@ -69,6 +69,12 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         unit="LENGTH",
     )
 
+    cloth: BoolProperty(
+        name="Cloth",
+        description="Import the cloth beside the model too. It moves when the timeline plays",
+        default=True,
+    )
+
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
         """Import the models in files."""
         return import_flver(context, paths, self.settings(), cache=type(self).cache, progress=progress)
@@ -84,6 +90,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             custom_normals=self.custom_normals,
             show_unused_bones=self.show_unused_bones,
             scale=self.scale,
+            cloth=self.cloth,
             member_filter=self.member_filter.strip(),
         )
 
@@ -105,6 +112,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row.active = self.lods == "CHOSEN"
             row.prop(self, "lod")
             body.prop(self, "custom_normals")
+            body.prop(self, "cloth")
         header, body = layout.panel("OSSUARY_flver_bones")
         header.label(text="Bones and Dummies")
         if body:

@@ -26,6 +26,7 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
         layout = self.layout
         layout.operator("import_scene.ossuary_flver", text="FLVER Model", icon="ARMATURE_DATA")
         layout.operator("import_scene.ossuary_collision", text="Havok Collision", icon="MESH_ICOSPHERE")
+        layout.operator("import_scene.ossuary_cloth", text="Havok Cloth", icon="MOD_CLOTH")
         lines = report.kept(context)
         if lines:
             report.draw(layout, lines[0].replace(": ", "; ", 1).split("; "), columns(context))
