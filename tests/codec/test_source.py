@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
 from addon.codec import Binder, Dcx, FormatError, SplitBinder
 from addon.codec.binder import Entry
+from addon.codec.havok.collision.writing import write_collision
 from addon.codec.source import Game, Kind, open_source
 from tests.codec.havok.tagfile_sample import EMPTY_ROOT, compendium
 
@@ -50,6 +52,18 @@ def test_what_is_not_wrapped_is_told_by_its_content_alone(tmp_path):
     path.write_bytes(binder(("a.bin", binder(("deep.bin", TPF))), ("b.bin", Dcx.new(binder(("c.bin", TPF))).write())))
     members = open_source(path).members
     assert [(each.name, each.kind) for each in members] == [("deep.bin", Kind.TPF), ("b.bin", Kind.BINDER)]
+
+
+def test_a_tagfile_is_told_by_any_of_its_variants(tmp_path):
+    tag = write_collision("20180100", [])
+    variants = tag.root.many("namedVariants")
+    scene = variants.at(0).one("variant")
+    tag.root["namedVariants"] = np.zeros(2, variants.layout.dtype)
+    names = ("hkMemoryResourceContainer", "hknpPhysicsSceneData")
+    for variant, name in zip(tag.root.many("namedVariants"), names, strict=True):
+        variant["variant"], variant["className"] = scene, name
+    (tmp_path / "x.bin").write_bytes(tag.write())
+    assert open_source(tmp_path / "x.bin").members[0].kind == Kind.COLLISION
 
 
 def test_a_chosen_compendium_comes_before_those_in_the_source_and_those_before_files_beside_it(tmp_path):
