@@ -17,6 +17,7 @@ import bpy
 from mathutils import Quaternion, Vector
 
 import addon
+from addon.codec.source import Kind, open_source
 from addon.operators.cloth_playback import UsesPlayer
 from addon.scene.cloth.keys import ARMATURE, cloths
 from tests.sample import write_sample
@@ -51,7 +52,7 @@ def demo(files: list[Path], out: Path) -> None:
     timed(timings, "start Blender", lambda: bpy.ops.wm.read_factory_settings(use_empty=True))
     for path in files:
         before = set(bpy.data.objects)
-        timed(timings, f"import {path.name}", lambda path=path: bpy.ops.import_scene.ossuary_flver(filepath=str(path)))
+        timed(timings, f"import {path.name}", lambda path=path: import_file(path))
         print(f"{path.name}: {describe(set(bpy.data.objects) - before)}", flush=True)
     if cloths(bpy.context.scene):
         timed(timings, f"play {PLAYED} frames", play)
@@ -64,6 +65,14 @@ def demo(files: list[Path], out: Path) -> None:
         print(f"{seconds:9.3f} s  {stage}")
     print(f"{blend}: {blend.stat().st_size:,} bytes")
     print(f"{image}: {image.stat().st_size:,} bytes")
+
+
+def import_file(path: Path) -> None:
+    """Import a file by its own operator: models with what comes with them, of other files all that they hold."""
+    if open_source(path).of_kind(Kind.FLVER):
+        bpy.ops.import_scene.ossuary_flver(filepath=str(path))
+    else:
+        bpy.ops.import_scene.ossuary_drop(directory=str(path.parent), files=[{"name": path.name}])
 
 
 def play() -> None:
