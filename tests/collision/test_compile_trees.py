@@ -90,6 +90,14 @@ def test_many_leaves_with_one_box():
     compare(low[order], high[order])
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_boxes_on_a_grid(seed):
+    """Equal costs everywhere: the first counts, or the second."""
+    dice = np.random.default_rng(seed)
+    low = dice.integers(0, 4, (70, 3)).astype("f4")
+    compare(low, low + dice.integers(1, 3, (70, 3)).astype("f4"))
+
+
 def test_boxes_without_extent():
     low = np.zeros((20, 3), "f4")
     low[:, 0] = np.arange(20) // 3
@@ -190,6 +198,16 @@ def test_the_tree_above_sections():
     assert (size[leaf] == 1).all()
     assert size[0] == len(place)
     np.testing.assert_array_equal(place[leaf], cut)
+
+
+@pytest.mark.parametrize(("more", "page"), [(0, 0), (1, 1)])
+def test_a_page_is_filled_to_its_last_place(more, page):
+    counts = np.array([PAGE - 100, 100 + more])
+    made = share(np.arange(counts.sum()), counts, np.array([0, 0]))
+    assert made.pages.tolist() == [0, page]
+    assert len(made.vertices) == (PAGE if not more else PAGE + 101)
+    made = share(np.arange(PAGE), np.array([PAGE - 100, 100]), np.array([0, more]))
+    assert made.pages.tolist() == [0, page]
 
 
 def test_shared_vertices_fill_pages():
