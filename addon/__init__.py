@@ -14,11 +14,16 @@ from types import ModuleType
 _MODULES: tuple[str, ...] = (
     ".operators.report",
     ".operators.import_flver",
+    ".operators.problems",
+    ".operators.export_flver",
     ".operators.import_collision",
+    ".operators.import_cloth",
     ".operators.collision",
+    ".operators.cloth_playback",
     ".operators.drop",
     ".ui.sidebar",
     ".ui.collision",
+    ".ui.cloth",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

@@ -134,6 +134,17 @@ def normal_matrices(matrices: Array) -> Array:
 
 
 @np.errstate(over="ignore", invalid="ignore")
+def inverses(matrices: Array) -> Array:
+    """Return the inverses of (..., n, n) maps; those that have none, or no numbers, become the identity."""
+    matrices = np.asarray(matrices, np.float64)
+    sound = np.isfinite(matrices).all(axis=(-2, -1))
+    identity = np.eye(matrices.shape[-1])
+    known = np.where(sound[..., None, None], matrices, identity)
+    sound &= np.abs(np.linalg.det(known)) > 0
+    return np.linalg.inv(np.where(sound[..., None, None], known, identity))
+
+
+@np.errstate(over="ignore", invalid="ignore")
 def normalized(vectors: Array) -> Array:
     """Return (n, k) vectors at unit length; vectors without length stay zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
@@ -163,3 +174,46 @@ def frames(forward: Array, upward: Array) -> Array:
     x[flat] = np.cross(spare[flat], z[flat])
     x = normalized(x)
     return np.stack((x, np.cross(z, x), z), axis=-1)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def angles_xzy(rotations: Array) -> Array:
+    """Return the angles that `euler_xzy` makes rotations of.
+
+    Args:
+        rotations: (n, 3, 3), orthonormal.
+
+    Returns:
+        (n, 3) float64 radians about x, y, z; where y and x turn about one axis, x is 0.
+    """
+    r = np.asarray(rotations, np.float64)
+    sine = np.clip(r[:, 1, 0], -1.0, 1.0)
+    locked = np.abs(sine) > 1.0 - 1e-12
+    x = np.where(locked, 0.0, np.arctan2(-r[:, 1, 2], r[:, 1, 1]))
+    y = np.where(locked, np.arctan2(r[:, 0, 2], r[:, 2, 2]), np.arctan2(-r[:, 2, 0], r[:, 0, 0]))
+    return np.stack((x, y, np.arcsin(sine)), axis=-1)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def split_scale(linear: Array, signs: Array) -> tuple[Array, Array, Array]:
+    """Return the rotations and scales that come nearest to linear maps, and what they leave.
+
+    Args:
+        linear: (n, 3, 3).
+        signs: (n, 3), whose signs the scales take where the maps allow it.
+
+    Returns:
+        (n, 3, 3) rotations, (n, 3) scales, and (n,) shear: the largest entry of the difference between the map and
+        ``rotation @ diag(scale)``, as a share of the largest scale.
+    """
+    lengths = np.linalg.norm(linear, axis=1) * np.where(np.asarray(signs) < 0, -1.0, 1.0)
+    columns = np.divide(linear, lengths[:, None, :], out=np.zeros_like(linear), where=lengths[:, None, :] != 0)
+    mirrored = np.linalg.det(columns) < 0
+    columns[mirrored, :, 0] *= -1.0
+    u, _, v = np.linalg.svd(columns)
+    u[np.linalg.det(u @ v) < 0, :, 2] *= -1.0
+    rotations = u @ v
+    scale = np.einsum("nij,nij->nj", rotations, linear)
+    rest = np.abs(rotations * scale[:, None, :] - linear).max(axis=(1, 2), initial=0)
+    largest = np.abs(scale).max(axis=1, initial=0)
+    return rotations, scale, np.divide(rest, largest, out=np.zeros_like(rest), where=largest > 0)

@@ -18,13 +18,15 @@ class Level:
 
     Attributes:
         triangles: (m, 3) int32, none of which repeats a vertex.
-        skipped: (k,) int32: places, in the stored order of all the level's triangles, of those that repeat one.
         cull_back: whether back faces are not drawn.
+        skipped: (k,) int32: places, in the stored order of all the level's triangles, of those that repeat one.
+        skipped_corners: (k, 3) int32: the vertices of those.
     """
 
     triangles: Array
-    skipped: Array
     cull_back: bool
+    skipped: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    skipped_corners: Array = field(default_factory=lambda: np.zeros((0, 3), np.int32))
 
 
 @dataclass
@@ -81,6 +83,9 @@ class PlacedModel:
         for i, mesh in enumerate(meshes):
             if mesh.vertices.skipped:
                 notes.append(f"mesh {i} holds {', '.join(mesh.vertices.skipped)} in a form that is not known")
+        lost = sum(_lost_weights(mesh) for mesh in meshes)
+        if lost:
+            notes.append(f"{lost} weights are of bones that the model does not have")
         skipped = sum(len(level.skipped) for mesh in meshes for lod, level in mesh.levels.items() if lod == 0)
         if skipped:
             notes.append(f"{skipped} triangles that repeat a vertex are not shown")
@@ -94,17 +99,30 @@ def _place(flver: Flver, index: int, world: Array) -> PlacedMesh:
     return PlacedMesh(mesh, vertices, positions, normals, nodes, weights, _levels(flver, index))
 
 
+def _lost_weights(mesh: PlacedMesh) -> int:
+    """Return how many weights of a skinned mesh name no node."""
+    if not mesh.mesh.dynamic or mesh.vertices.bones is None:
+        return 0
+    return int(((mesh.nodes < 0) & (mesh.weights > 0)).sum())
+
+
 def _levels(flver: Flver, index: int) -> dict[int, Level]:
     """Return the visible triangles of a mesh by level of detail; several sets of one level are put together."""
-    parts: dict[int, list[Array]] = {}
-    culled: dict[int, bool] = {}
+    sets: dict[int, list[int]] = {}
     for i, face_set in enumerate(flver.meshes[index].face_sets):
         if not face_set.motion_blur:
-            parts.setdefault(face_set.lod, []).append(flver.triangles(index, i))
-            culled[face_set.lod] = culled.get(face_set.lod, True) and bool(face_set.cull_back)
-    levels = {}
-    for lod in sorted(parts):
-        triangles = np.concatenate(parts[lod])
-        repeats = is_degenerate(triangles)
-        levels[lod] = Level(triangles[~repeats], np.flatnonzero(repeats).astype(np.int32), culled[lod])
-    return levels
+            sets.setdefault(face_set.lod, []).append(i)
+    return {lod: _level(flver, index, sets[lod]) for lod in sorted(sets)}
+
+
+def _level(flver: Flver, index: int, numbers: list[int]) -> Level:
+    """Return the triangles of some face sets of a mesh, put together."""
+    face_sets = [flver.meshes[index].face_sets[i] for i in numbers]
+    triangles = np.concatenate([flver.triangles(index, i) for i in numbers])
+    repeats = is_degenerate(triangles)
+    return Level(
+        triangles[~repeats],
+        all(face_set.cull_back for face_set in face_sets),
+        np.flatnonzero(repeats).astype(np.int32),
+        triangles[repeats],
+    )

@@ -1,20 +1,38 @@
 """Typed records -> datablocks and back. What scripts call; operators are a skin over it."""
 
+from .cloth.imports import ClothSettings, import_cloth
+from .cloth.player import Player
+from .cloth.session import PlayOptions
 from .collision.imports import CollisionSettings, import_collision
+from .exports import ExportResult, chosen_model, export_flver, models
 from .files import DecodedCache
 from .imports import import_flver
-from .result import CollisionResult, ImportedBody, ImportedModel, ImportResult
-from .settings import FlverSettings, Lods
+from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
+from .settings import FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
 
 __all__ = [
+    "ClothResult",
+    "ClothSettings",
     "CollisionResult",
     "CollisionSettings",
     "DecodedCache",
+    "ExportResult",
+    "FlverExportSettings",
     "FlverSettings",
     "ImportResult",
     "ImportedBody",
+    "ImportedCloth",
     "ImportedModel",
+    "Included",
+    "LodPolicy",
     "Lods",
+    "PlayOptions",
+    "Player",
+    "Wrapper",
+    "chosen_model",
+    "export_flver",
+    "import_cloth",
     "import_collision",
     "import_flver",
+    "models",
 ]

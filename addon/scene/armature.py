@@ -7,6 +7,7 @@ rest matrix is the node's rotation times one constant turn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from .properties import PREFIX, record_properties, set_properties, shown_name, s
 # columns: where a bone's x, y and z point in its node's axes
 TURN = np.array([[0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 MIN_LENGTH = 0.01  # metres; Blender 4.5 deletes bones of almost no length
+FAR = 1e-5  # least length of a bone, as a share of how far out it is: else its two ends are one number
 ON_AXIS = 1e-3  # a child lies on the bone's axis when it is off it by less than this share of its distance
 
 COLLECTIONS = ("skeleton", "dummy owners", "mesh owners", "unused")
@@ -70,7 +72,7 @@ def bone_lengths(parents: Array, rest: Array, default: float) -> Array:
         default: metres.
 
     Returns:
-        (n,) float64, never under `MIN_LENGTH`.
+        (n,) float64, never under `MIN_LENGTH`, nor so short that Blender's numbers cannot tell the ends apart.
     """
     children = np.flatnonzero(parents >= 0)
     owners = parents[children]
@@ -80,7 +82,8 @@ def bone_lengths(parents: Array, rest: Array, default: float) -> Array:
     on_axis = (along > MIN_LENGTH) & (distance - along < ON_AXIS * distance)
     lengths = np.zeros(len(parents))
     np.maximum.at(lengths, owners[on_axis], along[on_axis])
-    return np.where(lengths > 0, lengths, max(default, MIN_LENGTH))
+    distance = np.nan_to_num(np.abs(rest[:, :3, 3]).max(axis=1, initial=0), posinf=0.0)
+    return np.maximum(np.where(lengths > 0, lengths, max(default, MIN_LENGTH)), distance * FAR)
 
 
 def build(model: PlacedModel, name: str, collection: Any, context: Any, default_length: float) -> BuiltArmature:
@@ -93,51 +96,85 @@ def build(model: PlacedModel, name: str, collection: Any, context: Any, default_
         context: Blender's; its active object is another one afterwards (the caller's transaction brings it back).
         default_length: metres, of bones whose children do not lie on their axis.
     """
+    nodes = model.flver.nodes
+    rest = rest_matrices(nodes, model.world)
+    lengths = bone_lengths(nodes["parent"], rest, default_length)
+    built = make(name, WantedBones(model.flver.node_names, nodes["parent"], rest, lengths), collection, context)
+    bones = [built.object.data.bones[bone] for bone in built.bone_names]
+    _keep_records(bones, model, built.rest)
+    _sort_into_collections(built.object.data, bones, model)
+    return built
+
+
+@dataclass(frozen=True, eq=False)
+class WantedBones:
+    """Bones to be made.
+
+    Attributes:
+        names: wanted; Blender may cut and number them.
+        parents: (n,) indices, -1 for none.
+        rest: (n, 4, 4) rest matrices in Blender's axes.
+        lengths: (n,) metres.
+    """
+
+    names: Sequence[str]
+    parents: Array
+    rest: Array
+    lengths: Array
+
+
+def make(name: str, bones: WantedBones, collection: Any, context: Any) -> BuiltArmature:
+    """Make an armature object of bones and link it to a collection.
+
+    Args:
+        name: of the object.
+        bones: its bones.
+        collection: takes the object.
+        context: Blender's; its active object is another one afterwards.
+    """
     armature = bpy.data.armatures.new(shown_name(name))
     obj = bpy.data.objects.new(shown_name(name), armature)
     root = context.scene.collection
     root.objects.link(obj)  # edit mode wants an object that is visible, whatever the user's collections are
-    nodes = model.flver.nodes
-    rest = rest_matrices(nodes, model.world)
-    lengths = bone_lengths(nodes["parent"], rest, default_length)
     context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     try:
-        names = _make_bones(armature, model, rest, lengths)
+        names = _make_bones(armature, bones)
     finally:
         bpy.ops.object.mode_set(mode="OBJECT")
     root.objects.unlink(obj)
     collection.objects.link(obj)
-    bones = [armature.bones[bone] for bone in names]
-    _keep_records(bones, model)
-    _sort_into_collections(armature, bones, model)
     obj.show_in_front = True
     armature.display_type = "STICK"
-    held = np.array([bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
-    return BuiltArmature(obj, names, held, np.array([bone.length for bone in bones]))
+    made = [armature.bones[bone] for bone in names]
+    held = np.array([bone.matrix_local for bone in made]).reshape(-1, 4, 4)
+    return BuiltArmature(obj, names, held, np.array([bone.length for bone in made]))
 
 
-def _make_bones(armature: Any, model: PlacedModel, rest: Array, lengths: Array) -> list[str]:
-    """Make a bone for every node in edit mode; return the names that Blender gave them."""
+def _make_bones(armature: Any, wanted: WantedBones) -> list[str]:
+    """Make bones in edit mode; return the names that Blender gave them."""
     bones = []
-    for stored, matrix, length in zip(model.flver.node_names, rest.tolist(), lengths.tolist(), strict=True):
-        bone = armature.edit_bones.new(shown_name(stored) or "Bone")
+    for name, matrix, length in zip(wanted.names, wanted.rest.tolist(), wanted.lengths.tolist(), strict=True):
+        bone = armature.edit_bones.new(shown_name(name) or "Bone")
         bone.tail = (0.0, length, 0.0)
         bone.matrix = Matrix(matrix)
         bones.append(bone)
-    for bone, parent in zip(bones, model.flver.nodes["parent"].tolist(), strict=True):
+    for bone, parent in zip(bones, wanted.parents.tolist(), strict=True):
         if parent >= 0:
             bone.parent = bones[parent]
     return [bone.name for bone in bones]
 
 
-def _keep_records(bones: list[Any], model: PlacedModel) -> None:
+def _keep_records(bones: list[Any], model: PlacedModel, held: Array) -> None:
+    """Keep each node's record, its world matrix, and the name and rest matrix that Blender holds for it."""
     for index, (bone, stored) in enumerate(zip(bones, model.flver.node_names, strict=True)):
         values = record_properties(model.flver.nodes[index], skip=("name_offset",))
         values |= {
             PREFIX + "index": index,
             PREFIX + "name": stored_text(stored),
             PREFIX + "world": model.world[index].ravel().tolist(),
+            PREFIX + "bone": bone.name,
+            PREFIX + "rest": held[index].ravel().tolist(),
         }
         set_properties(bone, values)
 

@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..maths import axes
+from ..codec.binary import Array
+from ..maths import affine, axes
 from ..model import PlacedModel
 from .armature import BuiltArmature
 from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
@@ -31,7 +32,8 @@ def build(model: PlacedModel, name: str, collection: Any, armature: BuiltArmatur
         The empties in the order of the dummies.
     """
     frames = axes.swap_matrices(model.dummies.matrices)
-    inverses = None if armature is None else _tail_inverses(armature)
+    tails = None if armature is None else bone_tails(armature.rest, armature.lengths)
+    inverses = None if tails is None else affine.inverses(tails)
     empties = []
     for index, record in enumerate(model.flver.dummies):
         empty = bpy.data.objects.new(shown_name(f"{name} dummy {record['reference_id']} [{index}]"), None)
@@ -41,23 +43,38 @@ def build(model: PlacedModel, name: str, collection: Any, armature: BuiltArmatur
         empty.color = (red, green, blue, alpha)
         collection.objects.link(empty)
         follows = int(model.dummies.followed[index])
-        if armature is not None and inverses is not None:
+        if armature is not None and tails is not None and inverses is not None:
             empty.parent = armature.object
             if follows >= 0:
                 empty.parent_type = "BONE"
                 empty.parent_bone = armature.bone_names[follows]
                 empty.matrix_parent_inverse = Matrix(inverses[follows].tolist())
         empty.matrix_basis = Matrix(frames[index].tolist())
-        set_properties(empty, _properties(model, index, record))
+        values = _properties(model, index, record)
+        values |= {
+            PREFIX + "object": empty.name,
+            PREFIX + "bone": empty.parent_bone,
+            PREFIX + "chain": tail_chain(tails[follows] if tails is not None and follows >= 0 else np.eye(4), empty),
+            PREFIX + "basis": [value for row in empty.matrix_basis for value in row],
+        }
+        set_properties(empty, values)
         empties.append(empty)
     return empties
 
 
-def _tail_inverses(armature: BuiltArmature) -> Any:
-    """Return the inverses of the bones' rest matrices at their tails, where Blender puts children of bones."""
-    tails = armature.rest.copy()
-    tails[:, :3, 3] += tails[:, :3, 1] * armature.lengths[:, None]
-    return np.linalg.inv(tails)
+def bone_tails(rest: Array, lengths: Array) -> Array:
+    """Return the (n, 4, 4) bones' rest matrices at their tails, where Blender puts children of bones."""
+    tails = rest.copy()
+    tails[..., :3, 3] += tails[..., :3, 1] * lengths[..., None]
+    return tails
+
+
+def tail_chain(tail: Array, empty: Any) -> list[float]:
+    """Return what stands between an empty's own matrix and the armature's space at rest, as 16 numbers.
+
+    It is the identity but for Blender's rounding, which a bone that is small and far away makes large.
+    """
+    return (tail @ np.array(empty.matrix_parent_inverse, np.float64)).ravel().tolist()
 
 
 def _properties(model: PlacedModel, index: int, record: Any) -> dict[str, Any]:

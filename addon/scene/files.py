@@ -85,7 +85,7 @@ def import_files(
             with Transaction(context):
                 note = job.build(path, decoded)
         except FormatError as error:
-            result.failures.append((path.name, str(error)))
+            result.failures.append((path.name, str(error.within(path.name))))
         except OSError as error:
             result.failures.append((path.name, error.strerror or str(error)))
         else:

@@ -53,6 +53,8 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
             collection.children.link(child)
             result.dummies = dummies.build(model, name, child, built, settings.dummy_size)
     _keep_header(model, name, collection)
+    collection[PREFIX + "scale"] = settings.scale
+    collection[PREFIX + "with_dummies"] = settings.dummies
     _apply_scale(collection, settings.scale)
     return result
 
@@ -69,7 +71,10 @@ def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSe
                     hidden = bpy.data.collections.new(shown_name(f"{builder.name} LODs"))
                     result.collection.children.link(hidden)
                 result.lods.append(builder.build_lod(index, lod, hidden))
-                _hide(result.lods[-1], context)
+    if result.lods:
+        context.view_layer.update()  # which no new object is in before
+    for obj in result.lods:
+        _hide(obj, context)
 
 
 def _hide(obj: Any, context: Any) -> None:
@@ -97,6 +102,6 @@ def _keep_header(model: PlacedModel, name: str, collection: Any) -> None:
 
 def _apply_scale(collection: Any, scale: float) -> None:
     """Scale what hangs on nothing: the armature with all its children, or the objects of a model without one."""
-    for obj in collection.all_objects:
+    for obj in collection.all_objects if scale != 1 else ():
         if obj.parent is None:
             obj.matrix_basis = Matrix.Scale(scale, 4) @ obj.matrix_basis

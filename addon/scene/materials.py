@@ -28,6 +28,7 @@ def _material(flver: Flver, index: int, material: Material) -> Any:
     values = record_properties(material.record, skip=(*_FILE_FIELDS, "index"))
     values |= {
         PREFIX + "index": index,
+        PREFIX + "material": block.name,
         PREFIX + "stored_index": int(material.record["index"]),
         PREFIX + "name": stored_text(material.name),
         PREFIX + "path": stored_text(material.path),

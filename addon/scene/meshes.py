@@ -11,17 +11,9 @@ import numpy as np
 from ..codec.binary import Array
 from ..maths import axes
 from ..model import Level, PlacedMesh, PlacedModel
-from . import geometry
+from . import geometry, held
 from .armature import BuiltArmature
 from .properties import PREFIX, property_value, set_properties, shown_name
-
-# attributes of our own: what is stored, exactly
-NORMAL = PREFIX + "normal"
-NORMAL_NODE = PREFIX + "normal_node"
-TANGENT = PREFIX + "tangent"
-BITANGENT = PREFIX + "bitangent"
-SECOND = PREFIX + "second_"
-VERTEX = PREFIX + "vertex"  # of objects that hold some of a mesh's vertices: their numbers in the mesh
 
 
 class MeshBuilder:
@@ -46,22 +38,22 @@ class MeshBuilder:
         """Make the object of a mesh with all its vertices and one level of detail, and link it to a collection."""
         placed = self.model.meshes[index]
         level = placed.levels.get(lod, _EMPTY)
-        obj = self._object(self._title(index), placed, level, collection)
+        numbers = np.arange(len(placed.positions), dtype=np.int32)
+        obj = self._object(self._title(index), placed, level, numbers, collection)
         set_properties(obj.data, _properties(placed, index, lod, level))
         return obj
 
     def build_lod(self, index: int, lod: int, collection: Any) -> Any:
         """Make the object of a further level of detail; it holds the vertices that the level uses.
 
-        The attribute `VERTEX` of the object says which vertex of the mesh each of them is.
+        The attribute `held.VERTEX` of the object says which vertex of the mesh each of them is.
         """
         placed, level = self.model.meshes[index], self.model.meshes[index].levels[lod]
         used, triangles = np.unique(level.triangles, return_inverse=True)
         part = _part(placed, used)
-        level = Level(triangles.reshape(-1, 3).astype(np.int32), level.skipped, level.cull_back)
-        obj = self._object(f"{self._title(index)} LOD{lod}", part, level, collection)
-        _attribute(obj.data, VERTEX, "INT", "value", used.astype(np.int32))
-        set_properties(obj.data, {PREFIX + "mesh": index, PREFIX + "lod": lod})
+        level = replace(level, triangles=triangles.reshape(-1, 3).astype(np.int32))
+        obj = self._object(f"{self._title(index)} LOD{lod}", part, level, used.astype(np.int32), collection)
+        set_properties(obj.data, {PREFIX + "mesh": index, PREFIX + "lod": lod} | _level_properties(level))
         return obj
 
     def _title(self, index: int) -> str:
@@ -69,11 +61,12 @@ class MeshBuilder:
         known = 0 <= material < len(self.model.flver.materials)
         return f"{self.name} {index:02} {self.model.flver.materials[material].name if known else ''}".rstrip()
 
-    def _object(self, title: str, placed: PlacedMesh, level: Level, collection: Any) -> Any:
+    def _object(self, title: str, placed: PlacedMesh, level: Level, numbers: Array, collection: Any) -> Any:
         mesh = bpy.data.meshes.new(shown_name(title))
         geometry.fill(mesh, axes.swap_vectors(placed.positions), level.triangles)
         _uv_maps(mesh, placed, level.triangles.ravel())
         _vertex_attributes(mesh, placed)
+        held.keep_vertices(mesh, placed.vertices, numbers, None if placed.mesh.dynamic else placed.positions)
         material = placed.mesh.material
         if 0 <= material < len(self.materials):
             mesh.materials.append(self.materials[material])
@@ -81,7 +74,9 @@ class MeshBuilder:
         geometry.connect(mesh)
         if placed.normals is not None and self.custom_normals and len(level.triangles):
             mesh.normals_split_custom_set_from_vertices(axes.swap_vectors(placed.normals))
+            held.keep_shown_normals(mesh)
         obj = bpy.data.objects.new(shown_name(title), mesh)
+        mesh[PREFIX + "object"] = obj.name
         collection.objects.link(obj)
         if self.armature is not None:
             obj.parent = self.armature.object
@@ -91,7 +86,7 @@ class MeshBuilder:
         return obj
 
 
-_EMPTY = Level(np.zeros((0, 3), np.int32), np.zeros(0, np.int32), cull_back=False)
+_EMPTY = Level(np.zeros((0, 3), np.int32), cull_back=False)
 
 
 def _part(placed: PlacedMesh, used: Array) -> PlacedMesh:
@@ -120,25 +115,19 @@ def _uv_maps(mesh: Any, placed: PlacedMesh, corners: Array) -> None:
 def _vertex_attributes(mesh: Any, placed: PlacedMesh) -> None:
     """Store by vertex what the file holds exactly: colours, normals, tangents and the rest."""
     vertices = placed.vertices
-    for title, kind, field, parts in (
-        ("Color", "FLOAT_COLOR", "color", vertices.colors),
-        ("Factors", "FLOAT_COLOR", "color", vertices.factors),
-        (TANGENT, "QUATERNION", "value", vertices.tangents),
-        (BITANGENT, "QUATERNION", "value", vertices.bitangents),
-        (SECOND, "FLOAT_VECTOR", "vector", vertices.second),
+    for title, kind, parts in (
+        (held.COLOR, "FLOAT_COLOR", vertices.colors),
+        (held.FACTORS, "FLOAT_COLOR", vertices.factors),
+        (held.TANGENT, "QUATERNION", vertices.tangents),
+        (held.BITANGENT, "QUATERNION", vertices.bitangents),
+        (held.SECOND, "FLOAT_VECTOR", vertices.second),
     ):
         for key, value in parts.items():
-            _attribute(mesh, f"{title}{key}", kind, field, value)
+            held.add(mesh, f"{title}{key}", kind, value)
     if vertices.normals is not None:
-        _attribute(mesh, NORMAL, "FLOAT_VECTOR", "vector", vertices.normals)
+        held.add(mesh, held.NORMAL, "FLOAT_VECTOR", vertices.normals)
     if vertices.normal_nodes is not None:
-        _attribute(mesh, NORMAL_NODE, "INT", "value", vertices.normal_nodes)
-
-
-def _attribute(mesh: Any, name: str, kind: str, field: str, values: Array) -> None:
-    attribute = mesh.attributes.new(name, kind, "POINT")
-    if len(values):
-        attribute.data.foreach_set(field, np.ascontiguousarray(values).ravel())
+        held.add(mesh, held.NORMAL_NODE, "INT", vertices.normal_nodes)
 
 
 def _vertex_groups(obj: Any, placed: PlacedMesh, bone_names: list[str]) -> None:
@@ -172,7 +161,6 @@ def _properties(placed: PlacedMesh, index: int, lod: int, level: Level) -> dict[
         PREFIX + "node": mesh.node,
         PREFIX + "palette": mesh.palette.tolist(),
         PREFIX + "vertex_count": len(placed.positions),
-        PREFIX + "skipped_triangles": level.skipped,
         PREFIX + "layouts": [buffer.layout for buffer in mesh.buffers],
         PREFIX + "slots": [buffer.slot for buffer in mesh.buffers],
         PREFIX + "face_sets": [
@@ -184,6 +172,16 @@ def _properties(placed: PlacedMesh, index: int, lod: int, level: Level) -> dict[
             for face_set in mesh.face_sets
         ],
     }  # fmt: skip
+    values |= _level_properties(level)
     if mesh.bounds is not None:
         values[PREFIX + "bounds"] = {field: mesh.bounds[field].tolist() for field in mesh.bounds.dtype.names or ()}
     return values
+
+
+def _level_properties(level: Level) -> dict[str, Any]:
+    """Return what a level of detail has and its polygons do not show: triangles that repeat a vertex."""
+    return {
+        PREFIX + "skipped_triangles": level.skipped,
+        PREFIX + "skipped_corners": level.skipped_corners.ravel(),
+        PREFIX + "triangles": len(level.triangles),
+    }

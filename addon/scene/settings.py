@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ..model.facesets import LodPolicy
+
+__all__ = ["FlverExportSettings", "FlverSettings", "Included", "LodPolicy", "Lods", "Wrapper"]
+
 
 class Lods(StrEnum):
     """Which levels of detail become objects."""
@@ -27,6 +31,7 @@ class FlverSettings:
         custom_normals: whether the stored normals are shown; without them Blender computes its own.
         show_unused_bones: whether bones that nothing uses are visible.
         scale: of the whole model in the scene; the data keep their size.
+        cloth: whether the cloth beside a model is imported with it.
         member_filter: only binder members whose name matches, with * and ?; empty for all.
     """
 
@@ -38,4 +43,39 @@ class FlverSettings:
     custom_normals: bool = True
     show_unused_bones: bool = False
     scale: float = 1.0
+    cloth: bool = True
     member_filter: str = ""
+
+
+class Included(StrEnum):
+    """Which mesh objects of a model are written."""
+
+    ALL = "ALL"
+    VISIBLE = "VISIBLE"  # what is hidden is not in the file
+    SELECTED = "SELECTED"  # what is not selected is not in the file
+
+
+class Wrapper(StrEnum):
+    """How a wrapped file is compressed."""
+
+    DFLT = "DFLT"
+    KRAK = "KRAK"  # uncompressed blocks of the games' own codec
+
+
+@dataclass(frozen=True)
+class FlverExportSettings:
+    """How FLVER models are exported.
+
+    Attributes:
+        wrapper: the compression of files whose name ends in .dcx.
+        meshes: which mesh objects are written; those left out are not in the file.
+        lods: what becomes of the levels of detail that are not objects of their own.
+        apply_modifiers: whether modifiers other than the model's armature count.
+        let_go_of_cloth: whether a cloth mesh may get other vertices than its cloth's data know.
+    """
+
+    wrapper: Wrapper = Wrapper.DFLT
+    meshes: Included = Included.ALL
+    lods: LodPolicy = LodPolicy.KEEP
+    apply_modifiers: bool = False
+    let_go_of_cloth: bool = False

@@ -124,6 +124,8 @@ class Coding:
     def encode_node(self, nodes: Array, raw: Array) -> None:
         """Store (n,) node indices into the component that holds them, if there is one.
 
+        Where that holds a real number which stands for the same node, it stays.
+
         Raises:
             FormatError: a node index past the component's range.
         """
@@ -132,7 +134,8 @@ class Coding:
         target = _as_kind(raw, self.node_kind)
         if target.dtype.kind != "f":
             _check_fits(nodes, target.dtype, "node")
-        target[:, self.node] = nodes
+        other = np.flatnonzero(self.decode_node(raw) != nodes)
+        target[other, self.node] = nodes[other]
 
 
 def _check_fits(indices: Array, dtype: np.dtype[Any], what: str) -> None:

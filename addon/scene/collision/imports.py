@@ -176,13 +176,14 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
     groups, palette = Groups(context, settings.scale), Palette()
     file = str(path.resolve())
+    types = "" if settings.compendium is None else str(settings.compendium.resolve())
     chosen = None if settings.set is None else CollisionSet(settings.set)
     made = []
     for member, body, found in decoded.bodies:
         place = place_of(member, body.name, chosen)
         stem = member.name.split(".", 1)[0] or member.name
         title = stem if decoded.counts[member.path] == 1 else f"{stem} {body.name or body.index}"
-        obj = build(found, Origin(file, member, body), title, place)
+        obj = build(found, Origin(file, member, body, types), title, place)
         groups.collection(place.area, place.set).objects.link(obj)
         _attach(obj, place, groups, settings.scale)
         paint(obj, Mode(settings.color), palette)

@@ -1,0 +1,139 @@
+"""File > Export > FLVER Model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
+from ..scene.provenance import Provenance
+from . import problems
+
+POPUP_WIDTH = 110  # characters
+
+
+class EXPORT_SCENE_OT_ossuary_flver(bpy.types.Operator):
+    """Write the active model back into a FLVER file or into the binder it belongs to"""
+
+    bl_idname = "export_scene.ossuary_flver"
+    bl_label = "Export FLVER"
+    bl_options = {"REGISTER", "PRESET"}
+
+    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
+    filter_glob: StringProperty(default="*.flver;*.flver.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
+
+    wrapper: EnumProperty(
+        name="Compression",
+        description="How files whose name ends in .dcx are compressed",
+        items=(
+            ("DFLT", "Deflate", "What mods ship. The games read it everywhere"),
+            ("KRAK", "Kraken, Uncompressed", "The games' own codec, without compression: larger, but written at once"),
+        ),
+        default="DFLT",
+    )
+    meshes: EnumProperty(
+        name="Meshes",
+        description="Which mesh objects are in the file",
+        items=(
+            ("ALL", "All", "All meshes of the model, hidden ones too"),
+            ("VISIBLE", "Visible", "Without those that are hidden: they will be missing in the file"),
+            ("SELECTED", "Selected", "Only those that are selected: the others will be missing in the file"),
+        ),
+        default="ALL",
+    )
+    lods: EnumProperty(
+        name="Levels of Detail",
+        description="What becomes of levels of detail that are no objects of their own",
+        items=(
+            ("KEEP", "Keep", "As they are, without triangles whose vertices were removed"),
+            ("REGENERATE", "Make Anew", "Made from the most detailed level. Right after large changes"),
+            ("DROP", "Leave Out", "Only the most detailed level is in the file"),
+        ),
+        default="KEEP",
+    )
+    apply_modifiers: BoolProperty(
+        name="Apply Modifiers",
+        description="Write meshes as their modifiers show them. The armature's pose is never written",
+        default=False,
+    )
+    let_go_of_cloth: BoolProperty(
+        name="Let Go of Cloth",
+        description="Write cloth meshes even if their vertices were added or removed. Their cloth will not fit them",
+        default=False,
+    )
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Ask for a file, beginning at the one that the model came from."""
+        collection = chosen_model(context)
+        source = None if collection is None else Provenance.of(collection)
+        if source is not None and not self.filepath:
+            self.filepath = str(source.file)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[str]:
+        """Export the active model and report in one line."""
+        collection = chosen_model(context)
+        if collection is None:
+            self.report({"ERROR"}, "Select an object of the model to export: one that was imported by this extension")
+            return {"CANCELLED"}
+        result = export_flver(context, collection, Path(self.filepath), self.settings())
+        problems.keep(context, result)
+        if result.errors:
+            self.report({"ERROR"}, "; ".join([result.summary, *(str(each) for each in result.errors[:5])]))
+            if not bpy.app.background:
+                context.window_manager.popup_menu(_menu, title=result.summary, icon="ERROR")
+            return {"CANCELLED"}
+        self.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
+        return {"FINISHED"}
+
+    def settings(self) -> FlverExportSettings:
+        """Return the options."""
+        return FlverExportSettings(
+            wrapper=Wrapper(self.wrapper),
+            meshes=Included(self.meshes),
+            lods=LodPolicy(self.lods),
+            apply_modifiers=self.apply_modifiers,
+            let_go_of_cloth=self.let_go_of_cloth,
+        )
+
+    def draw(self, _context: Any) -> None:
+        """Lay the options out in panels."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        header, body = layout.panel("OSSUARY_export_file")
+        header.label(text="File")
+        if body:
+            body.prop(self, "wrapper")
+        header, body = layout.panel("OSSUARY_export_meshes")
+        header.label(text="Meshes")
+        if body:
+            body.prop(self, "meshes")
+            body.prop(self, "lods")
+            body.prop(self, "apply_modifiers")
+            body.prop(self, "let_go_of_cloth")
+
+
+def _menu(menu: Any, context: Any) -> None:
+    problems.draw(menu.layout, context, POPUP_WIDTH)
+
+
+def draw_menu(menu: Any, _context: Any) -> None:
+    """Add the entry to File > Export."""
+    menu.layout.operator(EXPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
+
+
+def register(_package: str) -> None:
+    """Register the operator and its menu entry."""
+    bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_flver)
+    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
+
+
+def unregister() -> None:
+    """Take both away."""
+    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_flver)

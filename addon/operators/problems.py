@@ -1,0 +1,88 @@
+"""The last export's problems: a list with buttons that select the objects it is about."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..scene import ExportResult
+from ..scene.problems import Problem
+
+PROPERTY = "ossuary_problems"
+SHOWN = 20  # lines the list shows
+
+
+def keep(context: Any, result: ExportResult) -> None:
+    """Keep what an export found, for the window's lifetime."""
+    found = [(problem.text, problem.objects, is_error) for is_error, problem in _all(result)]
+    setattr(context.window_manager, PROPERTY, json.dumps({"summary": result.summary, "found": found}))
+
+
+def _all(result: ExportResult) -> list[tuple[bool, Problem]]:
+    return [(True, each) for each in result.errors] + [(False, each) for each in result.warnings]
+
+
+def kept(context: Any) -> tuple[str, list[tuple[str, list[str], bool]]]:
+    """Return the last export's summary, and what it found: text, names of objects, and whether it stood in the way."""
+    text = getattr(context.window_manager, PROPERTY)
+    if not text:
+        return "", []
+    values = json.loads(text)
+    return values["summary"], [(each[0], each[1], each[2]) for each in values["found"]]
+
+
+def draw(layout: Any, context: Any, width: int) -> None:
+    """List what the last export found, in lines of so many characters, with buttons that select."""
+    _, found = kept(context)
+    for text, names, is_error in found[:SHOWN]:
+        row = layout.row()
+        column = row.column(align=True)
+        for number, line in enumerate(textwrap.wrap(f"{names[0]}: {text}" if names else text, width)):
+            column.label(text=line, icon="BLANK1" if number else "ERROR" if is_error else "INFO")
+        if names:
+            row.operator("object.ossuary_select", text="", icon="RESTRICT_SELECT_OFF").names = json.dumps(names)
+    if len(found) > SHOWN:
+        layout.label(text=f"... and {len(found) - SHOWN} more")
+
+
+class OBJECT_OT_ossuary_select(bpy.types.Operator):
+    """Select the objects that this is about, and show them"""
+
+    bl_idname = "object.ossuary_select"
+    bl_label = "Select"
+    bl_options = {"INTERNAL", "UNDO"}
+
+    names: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
+
+    def execute(self, context: Any) -> set[str]:
+        """Select them, the first one active."""
+        objects = context.view_layer.objects
+        chosen = [objects[name] for name in json.loads(self.names) if name in objects]
+        if not chosen:
+            self.report({"WARNING"}, "It is not in this view layer")
+            return {"CANCELLED"}
+        if objects.active is not None and objects.active.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        for obj in objects:
+            obj.select_set(state=obj in chosen)
+        for obj in chosen:
+            obj.hide_set(state=False)
+            obj.select_set(state=True)
+        objects.active = chosen[0]
+        return {"FINISHED"}
+
+
+def register(_package: str) -> None:
+    """Register the operator and the property that holds the list."""
+    bpy.utils.register_class(OBJECT_OT_ossuary_select)
+    setattr(bpy.types.WindowManager, PROPERTY, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
+
+
+def unregister() -> None:
+    """Take both away."""
+    delattr(bpy.types.WindowManager, PROPERTY)
+    bpy.utils.unregister_class(OBJECT_OT_ossuary_select)

@@ -1,0 +1,1 @@
+"""The scene -> FLVER models: what Blender holds is read, compared with what it held, and made into records."""
