@@ -129,7 +129,7 @@ class StretchLinks(Links):
         """``min(rest - |d|, 0) * stiffness``."""
         rest, stiffness = level.numbers
         np.subtract(rest, level.size, level.size)
-        np.minimum(level.size, ZERO, level.size)
+        np.minimum(level.size, ZERO, out=level.size)
         np.multiply(level.size, stiffness, level.size)
 
 
@@ -146,10 +146,10 @@ class BendLinks(Links):
         """``max(0, |d| - most) * pull - max(0, least - |d|) * push``."""
         most, pull, least, push = level.numbers
         np.subtract(level.size, most, level.factor)
-        np.maximum(ZERO, level.factor, level.factor)
+        np.maximum(ZERO, level.factor, out=level.factor)
         np.multiply(level.factor, pull, level.factor)
         np.subtract(least, level.size, level.size)
-        np.maximum(ZERO, level.size, level.size)
+        np.maximum(ZERO, level.size, out=level.size)
         np.multiply(level.size, push, level.size)
         np.subtract(level.factor, level.size, level.size)
 
@@ -168,7 +168,7 @@ class CompressibleLinks(Links):
         rest, compression, stiffness = level.numbers
         np.subtract(level.size, compression, level.factor)
         np.subtract(level.size, rest, level.size)
-        np.maximum(level.size, ZERO, level.size)
+        np.maximum(level.size, ZERO, out=level.size)
         np.copyto(level.size, level.factor, where=level.factor < ZERO)
         np.multiply(level.size, stiffness, level.size)
 

@@ -11,6 +11,8 @@ from ..codec.flver import Flver, Mesh, Vertices, is_degenerate
 from .checks import findings
 from .placement import DummyFrames, dummy_frames, node_matrices, place_mesh, vertex_bones
 
+UV_MAPS = 8  # as many as Blender's meshes hold
+
 
 @dataclass
 class Level:
@@ -81,6 +83,9 @@ class PlacedModel:
         meshes = [_place(flver, i, world) for i in range(len(flver.meshes))]
         notes = findings(flver, [mesh.positions for mesh in meshes])
         for i, mesh in enumerate(meshes):
+            maps = sum(pairs.shape[1] // 2 for pairs in mesh.vertices.uvs.values())
+            if maps > UV_MAPS:
+                notes.append(f"mesh {i} has {maps} UV maps, the first {UV_MAPS} are shown")
             if mesh.vertices.skipped:
                 notes.append(f"mesh {i} holds {', '.join(mesh.vertices.skipped)} in a form that is not known")
         lost = sum(_lost_weights(mesh) for mesh in meshes)

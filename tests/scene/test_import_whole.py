@@ -198,3 +198,21 @@ def test_a_fault_beside_the_model_is_told(scene_api, tmp_path):
     assert len(result.models) == 1
     assert len(result.warnings) == 1
     assert "ZSTD" in result.warnings[0]
+
+
+def test_a_file_is_decoded_anew_when_its_other_half_changes(scene_api, tmp_path):
+    import bpy
+
+    from addon.codec import SplitBinder
+    from addon.codec.binder import Entry
+
+    cache = scene_api.DecodedCache()
+    for names in (("a", "b", "c", "d"), ("e", "f", "g", "h")):
+        split = SplitBinder.new()
+        split.entries = [Entry("a.flver", tiny.model(names).write(), 1)]
+        header, data = split.write()
+        if not (tmp_path / "x.flverbhd").exists():
+            (tmp_path / "x.flverbhd").write_bytes(header)
+        (tmp_path / "x.flverbdt").write_bytes(data)
+        (model,) = scene_api.import_flver(bpy.context, [tmp_path / "x.flverbhd"], cache=cache).models
+        assert tuple(bone.name for bone in model.armature.data.bones) == names

@@ -11,7 +11,7 @@ from ...codec import FormatError, Tagfile, read_collision
 from ...codec.havok.collision import Body
 from ...codec.source import Kind, Member, open_source
 from ...collision import Surface, surface
-from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found
+from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
 from .colors import Mode, Palette, paint
@@ -110,8 +110,9 @@ class _Job:
     settings: CollisionSettings
     result: CollisionResult
 
-    def key(self, _path: Path) -> tuple[str, Path | None]:
-        return self.settings.member_filter, self.settings.compendium
+    def key(self, _path: Path) -> tuple[str, Path | None, tuple[int, int] | None]:
+        chosen = self.settings.compendium
+        return self.settings.member_filter, chosen, None if chosen is None else stamp(chosen)
 
     def decode(self, path: Path, progress: Progress) -> DecodedCollision:
         return decode(path, self.settings, self.result.timings, progress)
