@@ -28,17 +28,23 @@ class Corners:
     @classmethod
     def of(cls, mesh: CompressedMesh, primitives: Primitives, decoded: Triangles) -> Corners:
         """Return the corners of a mesh, from its decoded triangles."""
-        kind = primitives.kind
-        points = np.zeros((len(kind), 4, 3), np.float32)
-        drawn = np.flatnonzero(kind <= QUAD)
-        first = np.flatnonzero(decoded.half == 0)
-        points[drawn, :3] = decoded.vertices[decoded.triangles[first]]
-        points[drawn, 3] = points[drawn, 2]
-        second = np.flatnonzero(decoded.half == 1)
-        points[np.flatnonzero(kind == QUAD), 3] = decoded.vertices[decoded.triangles[second, 2]]
+        points = corner_points(primitives, decoded)
         shared = (mesh.domain[1, :3] - mesh.domain[0, :3]) * SHARED_STEPS
         packed = np.where(mesh.sections["num_packed"][:, None] > 0, mesh.sections["codec"][:, 1], np.float32(0))
         return cls(points, np.maximum(shared, packed))
+
+
+def corner_points(primitives: Primitives, decoded: Triangles) -> Array:
+    """Return the corners of every primitive, (n, 4, 3) f4, see `Corners`."""
+    kind = primitives.kind
+    points = np.zeros((len(kind), 4, 3), np.float32)
+    drawn = np.flatnonzero(kind <= QUAD)
+    first = np.flatnonzero(decoded.half == 0)
+    points[drawn, :3] = decoded.vertices[decoded.triangles[first]]
+    points[drawn, 3] = points[drawn, 2]
+    second = np.flatnonzero(decoded.half == 1)
+    points[np.flatnonzero(kind == QUAD), 3] = decoded.vertices[decoded.triangles[second, 2]]
+    return points
 
 
 def outside_by(points: Array, boxes: Array, domains: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from addon.codec.havok.collision.shapes import ConvexShape, ExternShape, GroupShape, RoundShape, ShapeInstance
 from addon.codec.havok.collision.trees import Nodes
-from tests.collision.build import simd_tree
+from addon.collision.compiler.simd_tree import simd_tree
 
 COMMON = {"flags": 0, "key_bits": 0, "radius": 0.0, "user_data": 0}
 BOX_FACES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]], "u1")

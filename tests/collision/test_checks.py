@@ -46,7 +46,7 @@ def test_meshes_of_ours_keep_all_rules(flagged):
     source = grid(24)
     source.points = [np.random.default_rng(3).random((12, 3), "f4") + 9]
     source.dead = 2
-    for shape in (build(source, flagged=flagged), build(source, simd=False), build(grid(9), skip_shared=70000)):
+    for shape in (build(source, flagged=flagged), build(source, simd=False), build(grid(9), page=1)):
         assert check(shape.mesh) == []
 
 

@@ -72,6 +72,7 @@ class Tagfile:
         tail: what follows the last item in DATA, where it is not the rule's padding.
         trailing: what follows the last section.
         file: for messages.
+        more_hashes: hashes by type index for classes that come into use and that the file does not list.
     """
 
     sdk: str
@@ -83,6 +84,7 @@ class Tagfile:
     tail: bytes = b""
     trailing: bytes = b""
     file: str = ""
+    more_hashes: dict[int, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Tagfile {self.file} of SDK {self.sdk}, {len(self.items)} items, {len(self.types)} types>"
@@ -245,10 +247,11 @@ class Tagfile:
         yield section("INDX", section("ITEM", table.tobytes()) + section("PTCH", patches))
 
     def _hashes(self, order: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        known = self.more_hashes | self.types.hash_of
         for kind in order:
-            if kind not in self.types.hash_of:
+            if kind not in known:
                 raise FormatError(f"the hash of {self.types.title(kind)} in SDK {self.sdk} is not known", self.file)
-            yield kind, self.types.hash_of[kind]
+            yield kind, known[kind]
 
 
 def _types_from(reader: Reader, wanted: bytes, compendium: Buffer | Tagfile | None) -> Layouts:

@@ -131,5 +131,5 @@ def test_boxes_of_a_tree_by_hand():
 
 
 def test_2016_has_no_compounds():
-    with pytest.raises(FormatError, match="has no class hknpCompoundShape"):
+    with pytest.raises(FormatError, match="have no class hknpCompoundShape"):
         write_collision("20160200", [body(group((EYE, box())))])

@@ -73,6 +73,26 @@ def new_tagfile(sdk: str, names: Iterable[str]) -> Tagfile:
     return tag
 
 
+def learn_hashes(tag: Tagfile) -> None:
+    """Tell a file the hashes of described classes, so that those it does not use yet can come into use."""
+    if tag.sdk not in SDKS:
+        return
+    known = describe(tag.sdk)
+    for index in range(1, len(tag.types)):
+        name = _full_name(tag.types, index)
+        if name in known:
+            tag.more_hashes[index] = known[name].get("hash", 0)
+
+
+def _full_name(table: TypeTable, index: int, depth: int = 8) -> str:
+    """Return a class name with its template arguments, theirs included."""
+    kind = table.types[index]
+    if not kind.parameters or not depth:
+        return kind.name
+    parts = [_full_name(table, each.value, depth - 1) if each.is_type else str(each.value) for each in kind.parameters]
+    return f"{kind.name}<{', '.join(parts)}>"
+
+
 def _parts(entry: dict[str, Any]) -> list[str]:
     """Return the full names of the classes that a description names."""
     arguments = [value for name, value in entry.get("parameters", ()) if name.startswith("t")]

@@ -14,6 +14,8 @@ from ..tagfile import Tagfile
 from .decode import Triangles
 from .shapes import Shape, ShapeReader
 
+NEW = -1
+
 
 @dataclass(eq=False)
 class Body:
@@ -22,7 +24,7 @@ class Body:
     Attributes:
         name: as stored.
         system: which of the file's physics systems it is in.
-        index: in its system.
+        index: in its system; `NEW` where it is in no file yet.
         ragdoll: whether the system is that of a ragdoll.
         shape: None where the file stores none.
         position: (3,) f4, metres.
@@ -43,6 +45,13 @@ class Body:
     mesh: Triangles
     fields: dict[str, int | float] = field(default_factory=dict)
     sdk: str = ""
+
+    @classmethod
+    def new(cls, name: str, shape: Shape | None, system: int = 0) -> Body:
+        """Return a body that is in no file yet, at the origin; what it does not say is as the games have it."""
+        mesh = _NOTHING.triangles if shape is None else shape.triangles
+        turn = np.array([0, 0, 0, 1], np.float32)
+        return cls(name, system, NEW, ragdoll=False, shape=shape, position=turn[:3] * 0, orientation=turn, mesh=mesh)
 
     @property
     def vertices(self) -> Array:
@@ -85,7 +94,7 @@ def read_collision(tag: Tagfile) -> list[Body]:
 def _read_system(reader: ShapeReader, number: int, system: View) -> list[Body]:
     records = system.many("bodyCinfos")
     positions = records.numbers("position", "<f4", (4,))[:, :3]
-    turns = _unit(records.numbers("orientation", "<f4", (4,)))
+    turns = unit(records.numbers("orientation", "<f4", (4,)))
     names, shapes = records.links("name").texts(), records.links("shape")
     ragdoll = system.is_a("hknpRagdollData")
     bodies = []
@@ -102,7 +111,7 @@ def _read_system(reader: ShapeReader, number: int, system: View) -> list[Body]:
 _NOTHING = Shape(name="", type=0, flags=0, key_bits=0, radius=0.0, user_data=0)
 
 
-def _unit(turns: Array) -> Array:
+def unit(turns: Array) -> Array:
     """Return unit quaternions; one of zeros, or of what is no number, turns nothing."""
     wide = turns.astype(np.float64)
     length = np.sqrt((wide * wide).sum(axis=1, keepdims=True))

@@ -51,6 +51,14 @@ class SimdTree:
         return np.asarray(self.value[self.kind == LEAF])
 
 
+def empty_simd(*, flagged: bool = True) -> SimdTree:
+    """Return the simd tree of a mesh without one: two nodes of empty lanes; ``flagged``: those of 2018.1."""
+    boxes = np.empty((2, 4, 2, 3), np.float32)
+    boxes[:, :, 0], boxes[:, :, 1] = BIG, -BIG
+    kind, value = np.full((2, 4), EMPTY, np.uint8), np.zeros((2, 4), np.uint32)
+    return SimdTree(boxes, kind, value, 0 if flagged else None, flagged)
+
+
 def read_simd(view: View) -> SimdTree:
     """Read a ``hkcdSimdTree``."""
     nodes = view.many("nodes")
