@@ -17,12 +17,15 @@ _MODULES: tuple[str, ...] = (
     ".operators.problems",
     ".operators.export_flver",
     ".operators.import_collision",
+    ".operators.import_cloth",
     ".operators.collision",
     ".operators.make_collision",
     ".operators.export_collision",
+    ".operators.cloth_playback",
     ".operators.drop",
     ".ui.sidebar",
     ".ui.collision",
+    ".ui.cloth",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

@@ -37,6 +37,7 @@ from addon.codec.flver import (
 from addon.codec.flver.records import DUMMY, NODE
 from addon.maths import affine
 from addon.model import complete, node_matrices
+from tests.sample_cloth import make_sample_cloth
 from tests.shapes import Array, Surface, banner, femur, lathe, skull, tube
 
 NAME = "ossuary_sample"
@@ -61,7 +62,10 @@ def write_sample(out: Path) -> list[Path]:
     """Write the sample to a folder and return its files."""
     binder = Binder.new()
     path = f"N:\\OSSUARY\\data\\parts\\{NAME}\\{NAME}.flver"
-    binder.entries.append(Entry(path, make_sample().write(), id=200))
+    flver = make_sample()
+    binder.entries.append(Entry(path, flver.write(), id=200))
+    cloth = make_sample_cloth(flver, len(flver.meshes) - 1).write()
+    binder.entries.append(Entry(path.replace(".flver", "_c.hkx"), cloth, id=700))
     file = out / f"{NAME}.partsbnd.dcx"
     file.write_bytes(Dcx.new(binder.write()).write())
     return [file]

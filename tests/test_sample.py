@@ -34,8 +34,9 @@ def test_the_file_holds_the_model(tmp_path: Path, flver):
     wrapped = Dcx.read(path.read_bytes())
     binder = Binder.read(wrapped.content)
     assert binder.write() == wrapped.content
-    (entry,) = binder.entries
+    entry, cloth = binder.entries
     assert (entry.basename, entry.id) == (f"{NAME}.flver", 200)
+    assert (cloth.basename, cloth.id) == (f"{NAME}_c.hkx", 700)
     read = Flver.read(entry.data)
     assert list(differences(flver, read)) == []
     assert read.write() == bytes(entry.data)

@@ -14,10 +14,8 @@ import numpy as np
 from ..codec.binary import Array
 from ..codec.havok.cloth import Capsule, ConvexGeometry, Plane, Shape, Sphere, TaperedCapsule
 from .settings import Roots
-from .vectors import cross, dot, transform_directions
+from .vectors import EPSILON, ONE, ZERO, cross, dot, transform_directions
 
-ZERO, ONE = np.float32(0), np.float32(1)
-EPSILON = np.float32(1.1920929e-7)
 FAR = np.float32(np.inf)
 MARGIN, SLACK = np.float32(1.001), np.float32(1e-4)
 

@@ -61,7 +61,8 @@ class Blends:
             blend = part.blend
             if kept.any():
                 key = (part.object_space, blend.sources.shape[1], blend.normals is None, blend.tangents is None)
-                groups.setdefault(key, []).append(_cut(part, kept))
+                cut = BlendPart(blend.take(kept), part.sources[kept], part.vertices[kept], part.object_space)
+                groups.setdefault(key, []).append(cut)
         self.objects = [_group(rows, width, object_space=True) for key, rows in groups.items() if key[0]]
         self.locals = [_group(rows, width, object_space=False) for key, rows in groups.items() if not key[0]]
 
@@ -88,23 +89,6 @@ def _last(parts: Sequence[BlendPart]) -> list[Array]:
         kept.append(~np.isin(part.vertices, written))
         written = np.concatenate([written, part.vertices])
     return kept[::-1]
-
-
-def _cut(part: BlendPart, kept: Array) -> BlendPart:
-    blend = part.blend
-
-    def pick(values: Array | None) -> Array | None:
-        return None if values is None else values[kept]
-
-    cut = Blend(
-        blend.vertices[kept],
-        blend.sources[kept],
-        pick(blend.weights),
-        blend.positions[kept],
-        pick(blend.normals),
-        pick(blend.tangents),
-    )
-    return BlendPart(cut, part.sources[kept], part.vertices[kept], part.object_space)
 
 
 def _group(parts: list[BlendPart], width: int, *, object_space: bool) -> _Group:

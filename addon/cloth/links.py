@@ -1,8 +1,7 @@
 """Links between two particles: standard, stretch, bend, compressible.
 
-Arithmetic: ``u = d / |d|`` with ``|d| = s * rsqrt(s)``; the stiffness model of
-both games is 1, so no further factor stands at the links. Each class builds its levels once; `solve` runs them on the
-flat store of positions.
+Arithmetic: ``u = d / |d|`` with ``|d| = s * rsqrt(s)``, s the square; the stiffness model of both games is 1, so no
+further factor stands at the links. Each class builds its levels once; `solve` runs them on the flat store of positions.
 
 A level's scratch is made with it and overwritten by every run: two threads must not step one setup.
 """
@@ -19,8 +18,7 @@ from ..codec.binary import Array
 from ..codec.havok import cloth as records
 from .schedule import dependency_levels
 from .settings import Inverse
-
-ZERO = np.float32(0)
+from .vectors import ZERO
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +35,7 @@ class _Level:
 
     Attributes:
         index: flat places of all ends: for each component the particles a, then the particles b.
-        moved: flat places of the ends that are written.
-        ends: flat scratch for ``index``; ``first``, ``second`` and ``both`` are views of it, ``second_flat`` of its
-            end b where that alone is written.
+        ends: flat scratch for ``index``; ``both`` is it as (3, 2, n): component, end, link.
         gap, square, size, inverse, factor, push: scratch.
         numbers: (n,) f4 parameters, by class.
         shares: (2, n) f4 how much of a correction each end takes.
@@ -133,7 +129,7 @@ class StretchLinks(Links):
         """``min(rest - |d|, 0) * stiffness``."""
         rest, stiffness = level.numbers
         np.subtract(rest, level.size, level.size)
-        np.minimum(level.size, ZERO, level.size)
+        np.minimum(level.size, ZERO, out=level.size)
         np.multiply(level.size, stiffness, level.size)
 
 
@@ -150,10 +146,10 @@ class BendLinks(Links):
         """``max(0, |d| - most) * pull - max(0, least - |d|) * push``."""
         most, pull, least, push = level.numbers
         np.subtract(level.size, most, level.factor)
-        np.maximum(ZERO, level.factor, level.factor)
+        np.maximum(ZERO, level.factor, out=level.factor)
         np.multiply(level.factor, pull, level.factor)
         np.subtract(least, level.size, level.size)
-        np.maximum(ZERO, level.size, level.size)
+        np.maximum(ZERO, level.size, out=level.size)
         np.multiply(level.size, push, level.size)
         np.subtract(level.factor, level.size, level.size)
 
@@ -172,7 +168,7 @@ class CompressibleLinks(Links):
         rest, compression, stiffness = level.numbers
         np.subtract(level.size, compression, level.factor)
         np.subtract(level.size, rest, level.size)
-        np.maximum(level.size, ZERO, level.size)
+        np.maximum(level.size, ZERO, out=level.size)
         np.copyto(level.size, level.factor, where=level.factor < ZERO)
         np.multiply(level.size, stiffness, level.size)
 

@@ -10,10 +10,8 @@ import numpy as np
 
 from ..codec.binary import Array
 from .settings import Inverse
-from .vectors import cross, dot
+from .vectors import EPSILON, HALF, ONE, TWO, ZERO, cross, dot
 
-ZERO, HALF, ONE, TWO = (np.float32(value) for value in (0, 0.5, 1, 2))
-EPSILON = np.float32(1.1920929e-7)
 HALF_PI = np.float32(1.57079637)
 SMALLEST = np.float32(1e-4)
 ASIN = tuple(np.float32(value) for value in (0.0421632007, 0.024181312, 0.0454700254, 0.0749530047, 0.166667521))

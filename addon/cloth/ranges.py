@@ -14,10 +14,7 @@ from ..codec.havok.cloth import LocalRange, RangeShape, Transition
 from .links import flat_index
 from .schedule import dependency_levels
 from .settings import Inverse
-from .vectors import dot, transform_directions, transform_points
-
-EPSILON = np.float32(1.1920929e-7)
-ZERO, ONE = np.float32(0), np.float32(1)
+from .vectors import EPSILON, ONE, ZERO, dot, transform_directions, transform_points
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ from .layout import BufferPlace, Layout, lay_out
 from .plan import Plan, Planner
 from .settings import StateChoice
 from .simulation import Bodies, Body
+from .vectors import IDENTITY
 
-IDENTITY = np.eye(4, dtype=np.float32)
 LAST_BIT = 30
 
 

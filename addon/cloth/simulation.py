@@ -24,13 +24,11 @@ from .normals import NormalPart, Normals
 from .ranges import Blends, LocalRanges, RangePart, Transitions
 from .schedule import merge
 from .state import State, Work
-from .vectors import compose
+from .vectors import ONE, ZERO, compose
 from .volume import Volumes
 from .wind import Wind
 
-ZERO, ONE = np.float32(0), np.float32(1)
 COLLISION = "Collision"
-LANDSCAPE_BIT = 31
 TIED = (records.LocalRange, records.Transition)
 
 
@@ -55,7 +53,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The collidables of all cloths: ``all`` of them, and their ``columns`` of `State.places` by cloth."""
+    """The collidables of all cloths: ``all`` of them, in the order of the columns of `State.places`."""
 
     all: tuple[Body, ...]
 
@@ -184,7 +182,8 @@ class Program:
         orders = [execution(layout.sims[sim].record, configs[sim]) for sim in sims]
         done = [0] * len(orders)
         self.steps: list[tuple[str, Any]] = []
-        for key, taking in merge([[kind(layout.sims[sim], one) for one in order] for sim, order in _zip(sims, orders)]):
+        kinds = [[kind(layout.sims[sim], one) for one in order] for sim, order in zip(sims, orders, strict=True)]
+        for key, taking in merge(kinds):
             taken = [(sims[row], orders[row][done[row]]) for row in taking]
             for row in taking:
                 done[row] += 1
@@ -241,10 +240,6 @@ KERNELS: dict[str, Any] = {
     "CompressibleLinks": links.CompressibleLinks,
     "BendStiffness": BendStiffness,
 }
-
-
-def _zip(sims: Sequence[int], orders: list[list[int]]) -> list[tuple[int, list[int]]]:
-    return list(zip(sims, orders, strict=True))
 
 
 def execution(record: records.SimCloth, config: Any) -> list[int]:

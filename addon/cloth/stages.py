@@ -18,9 +18,7 @@ from .normals import NormalPart, Normals, TangentPart, Tangents
 from .simulation import Simulation
 from .space import Turn
 from .state import Work
-from .vectors import transform_directions, transform_points
-
-IDENTITY = np.eye(4, dtype=np.float32)
+from .vectors import IDENTITY, transform_directions, transform_points
 
 
 class Stage(Protocol):
@@ -113,15 +111,7 @@ def blend_parts(operator: Any, place: BufferPlace, first: int, kept: Array | Non
     """Return an operator's blends with global sources, from ``first`` on, and columns."""
     parts = []
     for blend in operator.blends:
-        rows = slice(None) if kept is None else kept[blend.vertices]
-        chosen = records.Blend(
-            blend.vertices[rows],
-            blend.sources[rows],
-            None if blend.weights is None else blend.weights[rows],
-            blend.positions[rows],
-            None if blend.normals is None else blend.normals[rows],
-            None if blend.tangents is None else blend.tangents[rows],
-        )
+        chosen = blend if kept is None else blend.take(kept[blend.vertices])
         if len(chosen.vertices):
             sources, vertices = chosen.sources.astype(np.intp) + first, chosen.vertices.astype(np.intp) + place.start
             parts.append(BlendPart(chosen, sources, vertices, operator.binds is not None))

@@ -14,9 +14,8 @@ from .settings import ROOTS, Settings, StateChoice
 from .setup import Setup
 from .space import Spaces
 from .state import Pose, State, Work
-from .vectors import columns
+from .vectors import ONE, columns
 
-ONE = np.float32(1)
 DEFAULT = Settings()
 QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
 """Cloth of damaged files, and bones that are far away, overflow without a word, as in the games."""

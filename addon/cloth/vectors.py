@@ -10,6 +10,11 @@ import numpy as np
 
 from ..codec.binary import Array
 
+ZERO, HALF, ONE, TWO = (np.float32(value) for value in (0, 0.5, 1, 2))
+EPSILON = np.float32(1.1920929e-7)
+"""The step of float32 at one, which the games add to what they divide by."""
+IDENTITY = np.eye(4, dtype=np.float32)
+
 
 def dot(a: Array, b: Array) -> Array:
     """Return the dot products of (3, ...) vectors."""

@@ -11,9 +11,8 @@ import numpy as np
 from ..codec.binary import Array
 from .links import Part, flat_index
 from .settings import Inverse
+from .vectors import EPSILON, HALF, ONE, TWO, ZERO
 
-EPSILON = np.float32(1.1920929e-7)
-ZERO, HALF, ONE, TWO = (np.float32(value) for value in (0, 0.5, 1, 2))
 ROUNDS = 20
 PAIRS = ((0, 1), (0, 2), (1, 2))
 

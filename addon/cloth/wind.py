@@ -12,7 +12,7 @@ import numpy as np
 
 from ..codec.binary import Array
 from ..codec.havok.cloth import SimCloth
-from .vectors import dot
+from .vectors import ONE, dot
 
 if TYPE_CHECKING:
     from .layout import Layout, SimPlace
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 STIFFNESS = np.float32(10)
 WITHOUT_NORMALS = np.float32(0.7)
 STRIDE = np.float32(0.6)
-ONE = np.float32(1)
 
 
 def computed(count: int) -> Array:

@@ -50,11 +50,6 @@ class Record:
         """The record as a little-endian numpy dtype; models hold their tables in it, whatever the file's order."""
         return np.dtype([(field, np.dtype(dtype).newbyteorder("<")) for _offset, field, dtype, _meaning in self.rows])
 
-    @cached_property
-    def big_dtype(self) -> np.dtype[Any]:
-        """The same record as a big-endian file stores it."""
-        return self.dtype.newbyteorder(">")
-
     def zeros(self, count: int) -> Array:
         """Return ``count`` records of zero bytes, (count,) of `dtype`."""
         return np.zeros(count, self.dtype)

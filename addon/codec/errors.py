@@ -31,6 +31,11 @@ class FormatError(Exception):
         """Pickle by fields, so that the error crosses process borders whole."""
         return FormatError, (self.what, self.file, self.offset, self.trail)
 
+    def within(self, file: str) -> FormatError:
+        """Return the same error for where the file (that `inside` named) is told already."""
+        inner = f"{self.file} > ".removeprefix(f"{file} > ").removesuffix(" > ")
+        return FormatError(self.what, inner, self.offset, self.trail)
+
     def inside(self, file: str, trail: str = "") -> FormatError:
         """Return the same error as seen from the file (and record) that holds this one."""
         inner = " > ".join(part for part in (file, self.file) if part)

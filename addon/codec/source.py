@@ -276,6 +276,7 @@ def _expand_entries(entries: list[Entry], binder: str) -> list[Member]:
 
 
 def _expand_entry(entry: Entry, binder: str) -> list[Member]:
+    """Return an entry's members; a wrapped one is unwrapped for that only where its name says that it is a binder."""
     member = Member(entry.basename, entry.name, entry.id, f"{binder} > {entry.basename}", entry.data)
     wrapped = bool(entry.flags & COMPRESSED) or is_dcx(entry.data)
     if wrapped and "bnd" not in entry.basename.lower():

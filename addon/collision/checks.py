@@ -19,9 +19,9 @@ from ..maths.runs import ranges, starts
 from ..maths.sorts import ranks
 from . import simd_checks
 from .corners import Corners, outside_by
+from .simd_checks import UNITS
 
 MAX_PRIMITIVES, MAX_SLOTS = 127, 255
-UNITS = 16  # in the last place, of the largest magnitude among coordinate, box and domain
 ALL_SECTIONS = 0xFFFF
 
 

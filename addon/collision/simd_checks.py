@@ -12,7 +12,7 @@ from ..codec.havok.collision.mesh import CompressedMesh
 from ..codec.havok.collision.simd import CHILD, EMPTY, LEAF, SimdTree
 from .corners import Corners, outside_by
 
-UNITS = 16
+UNITS = 16  # in the last place, of the largest magnitude among coordinate, box and domain
 Test = Callable[[CompressedMesh, Primitives, Corners], Iterator[tuple[str, int, str]]]
 
 

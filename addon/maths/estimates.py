@@ -30,14 +30,14 @@ INDEX_MASK = np.int32((1 << (24 - CELL_BITS)) - 1)
 
 def rsqrt_exact(values: Array, out: Array) -> None:
     """Write 1 / sqrt(values), each operation rounded once; float32 arrays of one shape, ``out`` not ``values``."""
-    np.maximum(values, TINY, out)
+    np.maximum(values, TINY, out=out)
     np.sqrt(out, out)
     np.divide(ONE, out, out)
 
 
 def rsqrt_estimate(values: Array, out: Array) -> None:
     """Write the estimate of 1 / sqrt(values) by table: one cell for each exponent parity and top ten mantissa bits."""
-    np.maximum(values, TINY, out)
+    np.maximum(values, TINY, out=out)
     bits = out.view(np.int32)
     scale = ((bits >> np.int32(24)) - np.int32(63)) << np.int32(23)
     out.view(np.int32)[...] = _rsqrt_table()[(bits >> np.int32(CELL_BITS)) & INDEX_MASK] - scale
@@ -51,13 +51,13 @@ def rsqrt_refined(values: Array, out: Array) -> None:
 
 def reciprocal_exact(values: Array, out: Array) -> None:
     """Write 1 / values of positive values."""
-    np.maximum(values, TINY, out)
+    np.maximum(values, TINY, out=out)
     np.divide(ONE, out, out)
 
 
 def reciprocal_estimate(values: Array, out: Array) -> None:
     """Write the estimate of 1 / values of positive values, by the same kind of table."""
-    np.maximum(values, TINY, out)
+    np.maximum(values, TINY, out=out)
     bits = out.view(np.int32)
     scale = ((bits >> np.int32(23)) - np.int32(127)) << np.int32(23)
     out.view(np.int32)[...] = _reciprocal_table()[(bits >> np.int32(CELL_BITS)) & (INDEX_MASK >> np.int32(1))] - scale

@@ -22,6 +22,27 @@ def capsule(a: Array, b: Array, radius: float) -> tuple[Array, Array]:
     return _lathe(axis, rings, radius, (a - axis * radius, b + axis * radius))
 
 
+def tapered(small: Array, big: Array, small_radius: float, big_radius: float) -> tuple[Array, Array]:
+    """Return vertices, (n, 3) f4, and triangles, (m, 3) i4, of two spheres and the cone that touches both.
+
+    Where the big sphere holds the small one, it is the big one alone.
+    """
+    distance = float(np.linalg.norm(big.astype(np.float64) - small))
+    if distance <= big_radius - small_radius:
+        return capsule(big, big, big_radius)
+    tilt = np.arcsin((big_radius - small_radius) / distance)  # the cone touches both that far above their equators
+    rings = [
+        (small, -small_radius * np.cos(angle), small_radius * np.sin(angle))
+        for angle in np.linspace(0, np.pi / 2 - tilt, RINGS + 1)[1:]
+    ]
+    rings += [
+        (big, -big_radius * np.cos(angle), big_radius * np.sin(angle))
+        for angle in np.linspace(np.pi / 2 - tilt, np.pi, 2 * RINGS + 1)[:-1]
+    ]
+    axis = _axis(small, big)
+    return _lathe(axis, rings, 1.0, (small - axis * small_radius, big + axis * big_radius))
+
+
 def cylinder(a: Array, b: Array, radius: float) -> tuple[Array, Array]:
     """Return vertices, (n, 3) f4, and triangles, (m, 3) i4, of a cylinder between two points."""
     return _lathe(_axis(a, b), [(a, 0.0, 1.0), (b, 0.0, 1.0)], radius, (a, b))

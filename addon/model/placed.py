@@ -11,6 +11,8 @@ from ..codec.flver import Flver, Mesh, Vertices, is_degenerate
 from .checks import findings
 from .placement import DummyFrames, dummy_frames, node_matrices, place_mesh, vertex_bones
 
+UV_MAPS = 8  # as many as Blender's meshes hold
+
 
 @dataclass
 class Level:
@@ -81,8 +83,14 @@ class PlacedModel:
         meshes = [_place(flver, i, world) for i in range(len(flver.meshes))]
         notes = findings(flver, [mesh.positions for mesh in meshes])
         for i, mesh in enumerate(meshes):
+            maps = sum(pairs.shape[1] // 2 for pairs in mesh.vertices.uvs.values())
+            if maps > UV_MAPS:
+                notes.append(f"mesh {i} has {maps} UV maps, the first {UV_MAPS} are shown")
             if mesh.vertices.skipped:
                 notes.append(f"mesh {i} holds {', '.join(mesh.vertices.skipped)} in a form that is not known")
+        lost = sum(_lost_weights(mesh) for mesh in meshes)
+        if lost:
+            notes.append(f"{lost} weights are of bones that the model does not have")
         skipped = sum(len(level.skipped) for mesh in meshes for lod, level in mesh.levels.items() if lod == 0)
         if skipped:
             notes.append(f"{skipped} triangles that repeat a vertex are not shown")
@@ -94,6 +102,13 @@ def _place(flver: Flver, index: int, world: Array) -> PlacedMesh:
     positions, normals = place_mesh(flver, mesh, vertices, world)
     nodes, weights = vertex_bones(flver, mesh, vertices)
     return PlacedMesh(mesh, vertices, positions, normals, nodes, weights, _levels(flver, index))
+
+
+def _lost_weights(mesh: PlacedMesh) -> int:
+    """Return how many weights of a skinned mesh name no node."""
+    if not mesh.mesh.dynamic or mesh.vertices.bones is None:
+        return 0
+    return int(((mesh.nodes < 0) & (mesh.weights > 0)).sum())
 
 
 def _levels(flver: Flver, index: int) -> dict[int, Level]:

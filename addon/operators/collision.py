@@ -11,6 +11,7 @@ from ..scene.collision.colors import Mode, paint_all
 from ..scene.collision.faces import LIKE, active_face, select_like
 from ..scene.collision.recheck import recheck
 from ..scene.collision.sets import PART, SET, CollisionSet, collision_objects, layer_collections, reassign
+from ..scene.result import counted
 from . import report
 from .import_collision import COLOR_ITEMS, SET_ITEMS
 
@@ -83,7 +84,10 @@ class OBJECT_OT_ossuary_collision_part(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body of a part, or the part, is active."""
-        return context.object is not None and bool(context.object.get(PART))
+        if context.object is None or not context.object.get(PART):
+            cls.poll_message_set("Select a body of a map: only those are in parts")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Turn the eyes of the part's bodies."""
@@ -107,7 +111,10 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body is selected, in object mode."""
-        return context.mode == "OBJECT" and any(SET in obj for obj in context.selected_objects)
+        if context.mode != "OBJECT" or not any(SET in obj for obj in context.selected_objects):
+            cls.poll_message_set("Select collision bodies in object mode")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Move them and colour them anew."""
@@ -139,12 +146,15 @@ class MESH_OT_ossuary_collision_like(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body with an active face."""
-        return active_face(context.object) is not None
+        if active_face(context.object) is None:
+            cls.poll_message_set("Click a face of a collision body in edit mode")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Select them."""
         count = select_like(context, context.object, self.what)
-        self.report({"INFO"}, f"{count:,} faces with the same {LIKE[self.what]}")
+        self.report({"INFO"}, f"{counted(count, 'face')} with the same {LIKE[self.what]}")
         return {"FINISHED"}
 
 
@@ -158,14 +168,18 @@ class OBJECT_OT_ossuary_collision_check(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There are bodies."""
-        return any(SET in obj for obj in context.scene.objects)
+        if not any(SET in obj for obj in context.scene.objects):
+            cls.poll_message_set("There is no collision in this scene")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Check, and keep the findings as the report."""
         bodies = _objects(context)
         chosen = [obj for obj in bodies if obj in context.selected_objects] or bodies
         checked, lines = recheck(chosen)
-        summary = f"Checked {checked} compressed meshes: {len(lines)} findings"
+        meshes, findings = counted(checked, "compressed mesh", "compressed meshes"), counted(len(lines), "finding")
+        summary = f"Checked {meshes}: {findings}"
         report.keep(context, summary, lines)
         self.report({"WARNING"} if lines else {"INFO"}, summary)
         if lines and not bpy.app.background:

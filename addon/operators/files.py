@@ -38,7 +38,7 @@ class ImportsFiles:
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for files; for files that were dropped, ask for the options only."""
         if self.files:
-            return set(context.window_manager.invoke_props_dialog(self, width=360))
+            return set(context.window_manager.invoke_props_dialog(self, width=360, confirm_text="Import"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -55,7 +55,7 @@ class ImportsFiles:
         if result.made:
             operator.report({"WARNING"} if result.failures else {"INFO"}, result.summary)
         else:
-            operator.report({"ERROR"}, "; ".join(result.details) or result.summary)
+            operator.report({"ERROR"}, ";\n".join(result.details) or result.summary)
         return {"FINISHED"} if result.made else {"CANCELLED"}
 
     def paths(self) -> list[Path]:

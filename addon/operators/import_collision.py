@@ -44,8 +44,8 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
     )
     compendium: StringProperty(
         name="Compendium",
-        description="File with the classes of a .hkx without its own. Empty looks in the binder and beside the file",
-        subtype="FILE_PATH",
+        description="Path, or name in the same folder, of the file with the classes of a .hkx without its own. "
+        "Empty looks in the binder and beside the file",
     )
     set: EnumProperty(
         name="Set",
@@ -61,8 +61,12 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
         """Import the bodies in files."""
         result = import_collision(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        view = context.scene.ossuary_collision
         if result.bodies:
-            context.scene.ossuary_collision["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
+            view["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
+        for body in result.bodies:
+            body.object.show_wire = body.object.show_all_edges = view.wire
+            body.object.show_in_front = view.in_front
         return result
 
     def settings(self) -> CollisionSettings:
@@ -71,11 +75,16 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         return CollisionSettings(
             member_filter=self.member_filter.strip(),
             scale=self.scale,
-            compendium=Path(bpy.path.abspath(self.compendium)) if self.compendium else None,
+            compendium=self._compendium(),
             set=None if self.set == "AUTO" else CollisionSet(self.set),
             also=frozenset(name for name, wanted in also if wanted),
             color=Mode(self.color),
         )
+
+    def _compendium(self) -> Path | None:
+        """Return the chosen compendium. Its field has no button, for a file browser opens no second one."""
+        text = self.compendium.strip().strip('"')  # in which Windows copies paths
+        return Path(self.paths()[0].parent, bpy.path.abspath(text)) if text else None
 
     def draw(self, _context: Any) -> None:
         """Lay the options out; the sets of a map that lie beside the chosen file are offered by name."""
@@ -88,7 +97,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         layout.prop(self, "set")
         beside = {name: file for path in self.paths() for name, file in sets_beside(path).items()}
         for name, file in beside.items():
-            layout.prop(self, f"also_{name.value}", text=f"And {file.name}")
+            layout.prop(self, f"also_{name.value}", text=f"And {file.stem}")
         layout.prop(self, "color")
 
 

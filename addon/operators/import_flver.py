@@ -51,7 +51,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         unit="LENGTH",
     )
     show_unused_bones: BoolProperty(
-        name="Show Unused Bones",
+        name="Unused Bones",
         description="Show the nodes that no mesh, dummy or other node uses. They are imported in any case, for export",
         default=False,
     )
@@ -61,7 +61,18 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         default=True,
     )
     dummy_size: FloatProperty(
-        name="Size", description="Length of the empties' axes", default=0.05, min=0.001, soft_max=1.0, unit="LENGTH"
+        name="Dummy Size",
+        description="Length of the empties' axes",
+        default=0.05,
+        min=0.001,
+        soft_max=1.0,
+        unit="LENGTH",
+    )
+
+    cloth: BoolProperty(
+        name="Cloth",
+        description="Import the cloth beside the model too. It moves when the timeline plays",
+        default=True,
     )
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
@@ -79,6 +90,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             custom_normals=self.custom_normals,
             show_unused_bones=self.show_unused_bones,
             scale=self.scale,
+            cloth=self.cloth,
             member_filter=self.member_filter.strip(),
         )
 
@@ -100,6 +112,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row.active = self.lods == "CHOSEN"
             row.prop(self, "lod")
             body.prop(self, "custom_normals")
+            body.prop(self, "cloth")
         header, body = layout.panel("OSSUARY_flver_bones")
         header.label(text="Bones and Dummies")
         if body:

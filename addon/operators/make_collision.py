@@ -11,6 +11,7 @@ from ..scene.collision.colors import Mode
 from ..scene.collision.make import NewCollision, assign_material, make_collision
 from ..scene.collision.sets import SET, CollisionSet
 from ..scene.collision.sources import CollisionSource
+from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
 
@@ -74,7 +75,7 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
         settings = NewCollision(CollisionSet(self.set), self.game, self.material, self.radius, self.area)
         chosen = sorted(context.selected_objects, key=lambda obj: obj != active)
         made = make_collision(context, chosen, settings, beside, _color(context))
-        self.report({"INFO"}, f"{len(made)} bodies")
+        self.report({"INFO"}, counted(len(made), "body", "bodies"))
         return {"FINISHED"}
 
 
@@ -101,7 +102,7 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
         count = assign_material(context.object, self.material, selected=edited, color=_color(context))
         if edited:
             bpy.ops.object.mode_set(mode="EDIT")
-        self.report({"INFO"}, f"{count:,} faces")
+        self.report({"INFO"}, counted(count, "face"))
         return {"FINISHED"}
 
 

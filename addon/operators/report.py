@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -9,6 +10,7 @@ from bpy.props import StringProperty
 
 PROPERTY = "ossuary_report"
 SHOWN = 30  # lines a popup shows; the rest is in the clipboard
+POPUP_WIDTH, POPUP_CHARACTERS = 600, 100
 
 
 def keep(context: Any, summary: str, details: list[str]) -> None:
@@ -22,11 +24,21 @@ def kept(context: Any) -> list[str]:
     return text.split("\n") if text else []
 
 
+def draw(layout: Any, lines: list[str], width: int) -> None:
+    """Write lines one below the other, broken where they are longer than so many characters."""
+    column = layout.column(align=True)
+    broken = [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="    ")]
+    for part in broken[:SHOWN]:
+        column.label(text=part, translate=False)
+    if len(broken) > SHOWN:
+        column.label(text=f"... and {len(broken) - SHOWN} more lines: Copy gives all")
+
+
 class WM_OT_ossuary_report(bpy.types.Operator):
-    """Show all warnings of the last import"""
+    """Show all that the last import or check said"""
 
     bl_idname = "wm.ossuary_report"
-    bl_label = "Import Report"
+    bl_label = "Report"
     bl_options = {"INTERNAL"}
 
     @classmethod
@@ -39,7 +51,7 @@ class WM_OT_ossuary_report(bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Open the popup; OK copies the report."""
-        return set(context.window_manager.invoke_props_dialog(self, width=600, confirm_text="Copy"))
+        return set(context.window_manager.invoke_props_dialog(self, width=POPUP_WIDTH, confirm_text="Copy"))
 
     def execute(self, context: Any) -> set[str]:
         """Copy the report to the clipboard."""
@@ -48,11 +60,7 @@ class WM_OT_ossuary_report(bpy.types.Operator):
 
     def draw(self, context: Any) -> None:
         """List the lines."""
-        lines = kept(context)
-        for line in lines[:SHOWN]:
-            self.layout.label(text=line)
-        if len(lines) > SHOWN:
-            self.layout.label(text=f"... and {len(lines) - SHOWN} more: Copy gives all")
+        draw(self.layout, kept(context), POPUP_CHARACTERS)
 
 
 def register(_package: str) -> None:

@@ -7,6 +7,7 @@ rest matrix is the node's rotation times one constant turn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,39 +96,70 @@ def build(model: PlacedModel, name: str, collection: Any, context: Any, default_
         context: Blender's; its active object is another one afterwards (the caller's transaction brings it back).
         default_length: metres, of bones whose children do not lie on their axis.
     """
+    nodes = model.flver.nodes
+    rest = rest_matrices(nodes, model.world)
+    lengths = bone_lengths(nodes["parent"], rest, default_length)
+    built = make(name, WantedBones(model.flver.node_names, nodes["parent"], rest, lengths), collection, context)
+    bones = [built.object.data.bones[bone] for bone in built.bone_names]
+    _keep_records(bones, model, built.rest)
+    _sort_into_collections(built.object.data, bones, model)
+    return built
+
+
+@dataclass(frozen=True, eq=False)
+class WantedBones:
+    """Bones to be made.
+
+    Attributes:
+        names: wanted; Blender may cut and number them.
+        parents: (n,) indices, -1 for none.
+        rest: (n, 4, 4) rest matrices in Blender's axes.
+        lengths: (n,) metres.
+    """
+
+    names: Sequence[str]
+    parents: Array
+    rest: Array
+    lengths: Array
+
+
+def make(name: str, bones: WantedBones, collection: Any, context: Any) -> BuiltArmature:
+    """Make an armature object of bones and link it to a collection.
+
+    Args:
+        name: of the object.
+        bones: its bones.
+        collection: takes the object.
+        context: Blender's; its active object is another one afterwards.
+    """
     armature = bpy.data.armatures.new(shown_name(name))
     obj = bpy.data.objects.new(shown_name(name), armature)
     root = context.scene.collection
     root.objects.link(obj)  # edit mode wants an object that is visible, whatever the user's collections are
-    nodes = model.flver.nodes
-    rest = rest_matrices(nodes, model.world)
-    lengths = bone_lengths(nodes["parent"], rest, default_length)
     context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     try:
-        names = _make_bones(armature, model, rest, lengths)
+        names = _make_bones(armature, bones)
     finally:
         bpy.ops.object.mode_set(mode="OBJECT")
     root.objects.unlink(obj)
     collection.objects.link(obj)
-    bones = [armature.bones[bone] for bone in names]
-    held = np.array([bone.matrix_local for bone in bones]).reshape(-1, 4, 4)
-    _keep_records(bones, model, held)
-    _sort_into_collections(armature, bones, model)
     obj.show_in_front = True
     armature.display_type = "STICK"
-    return BuiltArmature(obj, names, held, np.array([bone.length for bone in bones]))
+    made = [armature.bones[bone] for bone in names]
+    held = np.array([bone.matrix_local for bone in made]).reshape(-1, 4, 4)
+    return BuiltArmature(obj, names, held, np.array([bone.length for bone in made]))
 
 
-def _make_bones(armature: Any, model: PlacedModel, rest: Array, lengths: Array) -> list[str]:
-    """Make a bone for every node in edit mode; return the names that Blender gave them."""
+def _make_bones(armature: Any, wanted: WantedBones) -> list[str]:
+    """Make bones in edit mode; return the names that Blender gave them."""
     bones = []
-    for stored, matrix, length in zip(model.flver.node_names, rest.tolist(), lengths.tolist(), strict=True):
-        bone = armature.edit_bones.new(shown_name(stored) or "Bone")
+    for name, matrix, length in zip(wanted.names, wanted.rest.tolist(), wanted.lengths.tolist(), strict=True):
+        bone = armature.edit_bones.new(shown_name(name) or "Bone")
         bone.tail = (0.0, length, 0.0)
         bone.matrix = Matrix(matrix)
         bones.append(bone)
-    for bone, parent in zip(bones, model.flver.nodes["parent"].tolist(), strict=True):
+    for bone, parent in zip(bones, wanted.parents.tolist(), strict=True):
         if parent >= 0:
             bone.parent = bones[parent]
     return [bone.name for bone in bones]

@@ -77,15 +77,14 @@ def import_files(
                 progress((number + 0.5 * share) / len(files))
 
         try:
-            facts = path.stat()
-            key = (path, facts.st_mtime_ns, facts.st_size, job.key(path))
+            key = (path, stamp(path), _stamps_beside(path), job.key(path))
             decoded = kept[key] if key in kept else job.decode(path, decoding)
             seen[key] = decoded
             decoding(1.0)
             with Transaction(context):
                 note = job.build(path, decoded)
         except FormatError as error:
-            result.failures.append((path.name, str(error)))
+            result.failures.append((path.name, str(error.within(path.name))))
         except OSError as error:
             result.failures.append((path.name, error.strerror or str(error)))
         else:
@@ -94,6 +93,20 @@ def import_files(
             progress((number + 1) / len(files))
     if cache is not None:
         cache.files = seen
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Return what changes when a file is written: its time and size."""
+    facts = path.stat()
+    return facts.st_mtime_ns, facts.st_size
+
+
+def _stamps_beside(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return the stamps of what may be read with a file: the other half of a split binder, and compendiums."""
+    stem = path.name.split(".", 1)[0].lower()
+    names = {each: each.name.lower() for each in path.parent.iterdir()}
+    beside = [each for each, name in names.items() if name.split(".", 1)[0] == stem or ".compendium" in name]
+    return tuple((each.name, *stamp(each)) for each in sorted(beside) if each.is_file())
 
 
 def is_wanted(name: str, pattern: str) -> bool:

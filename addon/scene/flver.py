@@ -71,7 +71,10 @@ def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSe
                     hidden = bpy.data.collections.new(shown_name(f"{builder.name} LODs"))
                     result.collection.children.link(hidden)
                 result.lods.append(builder.build_lod(index, lod, hidden))
-                _hide(result.lods[-1], context)
+    if result.lods:
+        context.view_layer.update()  # which no new object is in before
+    for obj in result.lods:
+        _hide(obj, context)
 
 
 def _hide(obj: Any, context: Any) -> None:

@@ -13,6 +13,7 @@ from ..codec.source import Kind, Member, open_source
 from ..model import PlacedModel
 from . import flver as flver_scene
 from . import provenance
+from .cloth.imports import ClothSettings, DecodedCloth, build_cloth, decode_cloth
 from .files import DecodedCache, Progress, import_files, is_wanted, nothing_found
 from .result import ImportedModel, ImportResult, Timings
 from .settings import FlverSettings
@@ -24,10 +25,12 @@ class DecodedFile:
 
     Attributes:
         models: member and placed model, in stored order.
+        cloth: the cloth beside them.
         warnings: what the user should know about the file.
     """
 
     models: list[tuple[Member, PlacedModel]]
+    cloth: DecodedCloth
     warnings: list[str]
 
 
@@ -69,18 +72,20 @@ class _Job:
     settings: FlverSettings
     result: ImportResult
 
-    def key(self, _path: Path) -> str:
-        return self.settings.member_filter
+    def key(self, _path: Path) -> tuple[str, bool]:
+        return self.settings.member_filter, self.settings.cloth
 
     def decode(self, path: Path, progress: Progress) -> DecodedFile:
         return _decode(path, self.settings, self.result.timings, progress)
 
     def build(self, path: Path, decoded: DecodedFile) -> Callable[[], None]:
         models = [_build(path, member, model, self.context, self.settings) for member, model in decoded.models]
+        _build_cloths(path, decoded.cloth, models, self.context)
 
         def note() -> None:
             self.result.models += models
-            self.result.warnings += [f"{path.name}: {warning}" for warning in decoded.warnings]
+            found = [*decoded.warnings, *decoded.cloth.warnings]
+            self.result.warnings += [f"{path.name}: {warning}" for warning in found]
 
         return note
 
@@ -100,7 +105,20 @@ def _decode(path: Path, settings: FlverSettings, timings: Timings, progress: Pro
             warnings.append(f"holds {member.name} twice, imported once")
         else:
             distinct.append(member)
-    return DecodedFile([(member, _place(member, timings)) for member in distinct], warnings)
+    models = [(member, _place(member, timings)) for member in distinct]
+    return DecodedFile(models, _cloth_beside(source.members, settings, timings), warnings)
+
+
+def _cloth_beside(members: list[Member], settings: FlverSettings, timings: Timings) -> DecodedCloth:
+    """Read the cloth of the file; one that cannot be read is a warning, for the model can."""
+    if not settings.cloth:
+        return DecodedCloth()
+    found = DecodedCloth()
+    try:
+        found = decode_cloth(members, timings)
+    except FormatError as error:
+        found.warnings.append(f"the cloth is left out: {error}")
+    return found
 
 
 def _place(member: Member, timings: Timings) -> PlacedModel:
@@ -111,6 +129,19 @@ def _place(member: Member, timings: Timings) -> PlacedModel:
             return PlacedModel.of(flver)
     except FormatError as error:
         raise error.inside(member.file) from error
+
+
+def _build_cloths(path: Path, cloth: DecodedCloth, models: list[ImportedModel], context: Any) -> None:
+    """Make the cloth of a file on the first of its models that has an armature."""
+    model = next((model for model in models if model.armature is not None), None)
+    if model is None:
+        return
+    settings = ClothSettings(points=False, links=False, collidables=False)
+    for member, setup in cloth.cloths:
+        with model.timings.stage("cloth"):
+            model.cloths.append(build_cloth(
+                path, member, setup, context, settings, armature=model.armature, parent=model.collection
+            ))  # fmt: skip
 
 
 def _build(path: Path, member: Member, model: PlacedModel, context: Any, settings: FlverSettings) -> ImportedModel:

@@ -48,6 +48,7 @@ class ImportedModel:
         dummies: empties, in the model's order.
         warnings: what the user should know, a sentence each.
         timings: seconds by stage.
+        cloths: the cloth that lies beside the model.
     """
 
     name: str
@@ -58,6 +59,8 @@ class ImportedModel:
     dummies: list[Any] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     timings: Timings = field(default_factory=Timings)
+
+    cloths: list[ImportedCloth] = field(default_factory=list)
 
     @property
     def bone_count(self) -> int:
@@ -95,7 +98,7 @@ class FilesResult:
         parts = [f"Imported {self.made}" if self.made else "Nothing imported"]
         warnings = len(self.details) - len(self.failures)
         if warnings:
-            parts.append(f"{warnings} warning{'s' if warnings > 1 else ''}")
+            parts.append(counted(warnings, "warning"))
         if self.failures:
             parts.append(f"{len(self.failures)} failed")
         return "; ".join(parts)
@@ -119,12 +122,19 @@ class ImportResult(FilesResult):
         bones = sum(model.bone_count for model in self.models)
         meshes = sum(len(model.meshes) for model in self.models)
         dummies = sum(len(model.dummies) for model in self.models)
-        return f"{listed([model.name for model in self.models])}: {bones} bones, {meshes} meshes, {dummies} dummies"
+        cloths = sum(len(cloth.points) for model in self.models for cloth in model.cloths)
+        names = listed([model.name for model in self.models])
+        parts = f"{names}: {bones} bones, {meshes} meshes, {dummies} dummies"
+        return f"{parts}, {cloths} cloths" if cloths else parts
 
     @property
     def details(self) -> list[str]:
         """All failures and warnings, a line each, those of the models too."""
-        return [*super().details, *(f"{model.name}: {each}" for model in self.models for each in model.warnings)]
+        named: list[ImportedModel | ImportedCloth] = [
+            *self.models,
+            *(cloth for model in self.models for cloth in model.cloths),
+        ]
+        return [*super().details, *(f"{one.name}: {each}" for one in named for each in one.warnings)]
 
 
 @dataclass
@@ -159,14 +169,68 @@ class CollisionResult(FilesResult):
             return ""
         sets = list(dict.fromkeys(body.set for body in self.bodies))
         parts = [f"{sum(body.set == name for body in self.bodies)} {name}" for name in sets]
-        return f"{' + '.join(parts)} bodies of {sum(body.triangles for body in self.bodies):,} triangles"
+        triangles = sum(body.triangles for body in self.bodies)
+        noun = "body" if len(self.bodies) == 1 else "bodies"
+        return f"{' + '.join(parts)} {noun} of {counted(triangles, 'triangle')}"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+@dataclass
+class ImportedCloth:
+    """What one cloth file became.
+
+    Attributes:
+        name: from its file or binder member.
+        collection: the collection that holds all of it.
+        armature: the armature object that it follows.
+        points: a point cloud for each simulated cloth.
+        links: a mesh of edges for each constraint set that links particles.
+        collidables: their surfaces.
+        meshes: the objects that it moves.
+        warnings: what the user should know, a sentence each.
+    """
+
+    name: str
+    collection: Any
+    armature: Any = None
+    points: list[Any] = field(default_factory=list)
+    links: list[Any] = field(default_factory=list)
+    collidables: list[Any] = field(default_factory=list)
+    meshes: list[Any] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class ClothResult(FilesResult):
+    """What an import of cloth did.
+
+    Attributes:
+        cloths: what was imported.
+    """
+
+    cloths: list[ImportedCloth] = field(default_factory=list)
+
+    @property
+    def made(self) -> str:
+        """The files, and how much they hold."""
+        if not self.cloths:
+            return ""
+        sims = sum(len(cloth.points) for cloth in self.cloths)
+        particles = sum(len(obj.data.points) for cloth in self.cloths for obj in cloth.points)
+        meshes = sum(len(cloth.meshes) for cloth in self.cloths)
+        names = listed([cloth.name for cloth in self.cloths])
+        return f"{names}: {sims} cloths of {particles:,} particles on {meshes} meshes"
+
+    @property
+    def details(self) -> list[str]:
+        """All failures and warnings, a line each, those of the cloths too."""
+        return [*super().details, *(f"{cloth.name}: {each}" for cloth in self.cloths for each in cloth.warnings)]
 
 
 def listed(names: list[str]) -> str:
     """Return the first few names."""
     return ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-
-
-def counted(count: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{count} {what}{'' if count == 1 else 's'}"

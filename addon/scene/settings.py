@@ -40,6 +40,7 @@ class FlverSettings:
         custom_normals: whether the stored normals are shown; without them Blender computes its own.
         show_unused_bones: whether bones that nothing uses are visible.
         scale: of the whole model in the scene; the data keep their size.
+        cloth: whether the cloth beside a model is imported with it.
         member_filter: only binder members whose name matches, with * and ?; empty for all.
     """
 
@@ -51,6 +52,7 @@ class FlverSettings:
     custom_normals: bool = True
     show_unused_bones: bool = False
     scale: float = 1.0
+    cloth: bool = True
     member_filter: str = ""
 
 

@@ -10,6 +10,7 @@ from ..operators.collision import PROPERTY
 from ..scene.collision.colors import LABEL, legend
 from ..scene.collision.faces import active_face
 from ..scene.collision.sets import ACTIVE, PREFIX, SET, CollisionSet, collision_objects, layer_collections
+from ..scene.result import counted
 from .sidebar import TAB
 
 SHOWN = 12  # lines of the legend
@@ -57,7 +58,8 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
                 hidden = bool(entries) and all(entry.hide_viewport for entry in entries)
                 triangles = sum(obj.get(PREFIX + "triangles", 0) for obj in found)
                 row = column.row()
-                row.label(text=f"{name.value}: {len(found)} bodies, {triangles:,} triangles")
+                bodies_of = counted(len(found), "body", "bodies")
+                row.label(text=f"{name.value}: {bodies_of}, {counted(triangles, 'triangle')}")
                 icon = "HIDE_ON" if hidden else "HIDE_OFF"
                 row.operator("object.ossuary_collision_set", text="", icon=icon, emboss=False).name = name.value
         row = column.row(align=True)

@@ -9,7 +9,8 @@ import bpy
 from ..operators import problems, report
 
 TAB = "Ossuary"
-CHARACTER, BESIDE = 6.5, 12  # pixels of a character at most, and characters that icon and button take
+CHARACTER = 6.5  # pixels of a character at most
+MARGIN, BESIDE = 6, 12  # characters that a panel's borders take, with an icon and a button
 
 
 class VIEW3D_PT_ossuary_import(bpy.types.Panel):
@@ -25,12 +26,16 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
         layout = self.layout
         layout.operator("import_scene.ossuary_flver", text="FLVER Model", icon="ARMATURE_DATA")
         layout.operator("import_scene.ossuary_collision", text="Havok Collision", icon="MESH_ICOSPHERE")
+        layout.operator("import_scene.ossuary_cloth", text="Havok Cloth", icon="MOD_CLOTH")
         lines = report.kept(context)
         if lines:
-            column = layout.column(align=True)
-            for part in lines[0].replace(": ", "; ", 1).split("; "):
-                column.label(text=part)
+            report.draw(layout, lines[0].replace(": ", "; ", 1).split("; "), columns(context))
             layout.operator("wm.ossuary_report", text="Details", icon="TEXT")
+
+
+def columns(context: Any, taken: int = MARGIN) -> int:
+    """Return how many characters fit in a line of a panel that gives some to other things."""
+    return max(int(context.region.width / context.preferences.system.ui_scale / CHARACTER) - taken, 16)
 
 
 class VIEW3D_PT_ossuary_export(bpy.types.Panel):
@@ -50,8 +55,7 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)
-            width = context.region.width / context.preferences.system.ui_scale / CHARACTER - BESIDE
-            problems.draw(layout, context, max(int(width), 16))
+            problems.draw(layout, context, columns(context, BESIDE))
 
 
 _CLASSES = (VIEW3D_PT_ossuary_import, VIEW3D_PT_ossuary_export)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
 from addon.codec import Binder, Dcx, FormatError, SplitBinder
 from addon.codec.binder import Entry
+from addon.codec.havok.collision.writing import write_collision
 from addon.codec.source import Game, Kind, open_source
+from tests.codec.havok.tagfile_sample import EMPTY_ROOT, compendium
 
 FLVER, TPF = b"FLVER\0L\0" + bytes(120), b"TPF\0" + bytes(12)
 
@@ -42,6 +45,37 @@ def test_members_of_a_binder_wrapped_or_not_and_of_binders_in_it(tmp_path):
             ("deep.tpf", Kind.TPF, Game.SEKIRO),
         ]
         assert members[2].file == "x.chrbnd > c.partsbnd.dcx > deep.tpf"
+
+
+def test_what_is_not_wrapped_is_told_by_its_content_alone(tmp_path):
+    path = tmp_path / "x.bin"
+    path.write_bytes(binder(("a.bin", binder(("deep.bin", TPF))), ("b.bin", Dcx.new(binder(("c.bin", TPF))).write())))
+    members = open_source(path).members
+    assert [(each.name, each.kind) for each in members] == [("deep.bin", Kind.TPF), ("b.bin", Kind.BINDER)]
+
+
+def test_a_tagfile_is_told_by_any_of_its_variants(tmp_path):
+    tag = write_collision("20180100", [])
+    variants = tag.root.many("namedVariants")
+    scene = variants.at(0).one("variant")
+    tag.root["namedVariants"] = np.zeros(2, variants.layout.dtype)
+    names = ("hkMemoryResourceContainer", "hknpPhysicsSceneData")
+    for variant, name in zip(tag.root.many("namedVariants"), names, strict=True):
+        variant["variant"], variant["className"] = scene, name
+    (tmp_path / "x.bin").write_bytes(tag.write())
+    assert open_source(tmp_path / "x.bin").members[0].kind == Kind.COLLISION
+
+
+def test_a_chosen_compendium_comes_before_those_in_the_source_and_those_before_files_beside_it(tmp_path):
+    inside, beside, chosen = (compendium() + mark for mark in (b"1", b"2", b"3"))
+    path = tmp_path / "x.hkxbnd"
+    for name, data in (("a.compendium", beside), ("chosen.bin", chosen)):
+        (tmp_path / name).write_bytes(data)
+    path.write_bytes(binder(("a.hkx", EMPTY_ROOT)))
+    assert open_source(path).members[0].compendium == beside
+    path.write_bytes(binder(("a.hkx", EMPTY_ROOT), ("b.bin", inside)))
+    assert open_source(path).members[0].compendium == inside
+    assert open_source(path, tmp_path / "chosen.bin").members[0].compendium == chosen
 
 
 def test_a_member_is_decoded_when_asked_for_and_once(tmp_path, monkeypatch):

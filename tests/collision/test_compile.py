@@ -16,6 +16,7 @@ from addon.codec.havok.collision.simd import CHILD, LEAF
 from addon.codec.havok.collision.writing import write_collision
 from addon.collision import check, surface
 from addon.collision.compiler import Cancelled, CompileSettings, CustomPart, compile_mesh, custom_parts, repaint
+from addon.collision.compiler.simd_tree import simd_tree
 from tests.collision.meshes import ball, compiled, ground, meshes, soup
 from tests.collision.parts import box
 
@@ -202,6 +203,29 @@ def test_simd_trees_are_numbered_as_in_each_game(sdk, count):
     assert (used[1:, 1:] <= used[1:, :-1]).all()
     assert not ((tree.kind == CHILD).any(axis=1) & (tree.kind == LEAF).any(axis=1)).any()
     assert tree.compact == (None if sdk == SDKS[0] else 1)
+
+
+def test_leaves_of_a_simd_tree_with_equal_centres_keep_their_order():
+    """The sort is stable, which the mesh of a map decides."""
+    boxes = np.zeros((100, 2, 3), "f4")
+    boxes[:, 1] = 1
+    boxes[:, :, 1] += np.repeat([[3], [1]], 50, axis=0)  # the first half of the keys above the second
+    tree = simd_tree(boxes, np.arange(100, dtype="u4"), flagged=True)
+
+    def read(node):
+        lanes = zip(tree.kind[node].tolist(), tree.value[node].tolist(), strict=True)
+        return [key for kind, value in lanes if kind for key in (read(value) if kind == CHILD else [value])]
+
+    assert read(1) == [*range(50, 100), *range(50)]
+
+
+def test_boxes_hold_what_coarse_codes_decode_to():
+    """Without a radius, small things far from the border of a large mesh move out of the boxes of their sources."""
+    small, large = soup(300, 0.05), soup(300, 20_000.0, seed=1)
+    vertices = np.concatenate([(small[0] - 0.5) * np.float32(0.1), large[0] - 10_000]).astype("f4")
+    mesh = compiled((vertices, np.concatenate([small[1], large[1] + 900])), radius=0.0).shape.mesh
+    step = (mesh.domain[1, :3] - mesh.domain[0, :3]).max() / 2**21
+    assert (mesh.sections["domain"][:, 1, :3] - mesh.sections["domain"][:, 0, :3]).min() < 100 * step
 
 
 def test_progress_and_cancelling():

@@ -13,7 +13,7 @@ from addon.collision.compiler.binary import BinaryTree, Preorder
 from addon.collision.compiler.cut import cut_sections, mesh_preorder
 from addon.collision.compiler.insertion import insertion_order
 from addon.collision.compiler.quads import pair_quads
-from addon.collision.compiler.rebuild import rebuild
+from addon.collision.compiler.rebuild import rebuild, set_boxes
 from addon.collision.compiler.refinement import put_larger_first, refine
 from addon.collision.compiler.slots import PAGE, share
 from addon.collision.compiler.source import is_degenerate, keep_rows
@@ -88,6 +88,25 @@ def test_many_leaves_with_one_box():
     low, high = leaf_boxes(soup(3))
     order = np.array([0] * 40 + [1] * 5 + [0] * 20 + [2] * 9 + [0, 1, 2] * 8)
     compare(low[order], high[order])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_boxes_on_a_grid(seed):
+    """Equal costs everywhere: the first counts, or the second."""
+    dice = np.random.default_rng(seed)
+    low = dice.integers(0, 4, (70, 3)).astype("f4")
+    compare(low, low + dice.integers(1, 3, (70, 3)).astype("f4"))
+
+
+def test_of_two_exchanges_alike_the_second_is_made():
+    low = np.float32([[50, 50, 0], [10, 0, 0], [10, 0, 0], [0, 0, 0], [10, 10, 0]])
+    boxes = as_pairs(low, low + np.float32(1))
+    room = np.zeros((4, 3), "f4")
+    tree = BinaryTree(5, np.array([[1, 2], [3, 4], [5, 6], [0, 7]]), 8, np.r_[low, room], np.r_[low + 1, room])
+    set_boxes(tree)
+    assert nested(tree) == (0, ((1, 2), (3, 4)))
+    refine(tree)
+    assert nested(tree) == plain.refine((0, ((1, 2), (3, 4))), boxes) == (0, ((1, 4), (3, 2)))
 
 
 def test_boxes_without_extent():
@@ -190,6 +209,16 @@ def test_the_tree_above_sections():
     assert (size[leaf] == 1).all()
     assert size[0] == len(place)
     np.testing.assert_array_equal(place[leaf], cut)
+
+
+@pytest.mark.parametrize(("more", "page"), [(0, 0), (1, 1)])
+def test_a_page_is_filled_to_its_last_place(more, page):
+    counts = np.array([PAGE - 100, 100 + more])
+    made = share(np.arange(counts.sum()), counts, np.array([0, 0]))
+    assert made.pages.tolist() == [0, page]
+    assert len(made.vertices) == (PAGE if not more else PAGE + 101)
+    made = share(np.arange(PAGE), np.array([PAGE - 100, 100]), np.array([0, more]))
+    assert made.pages.tolist() == [0, page]
 
 
 def test_shared_vertices_fill_pages():

@@ -137,6 +137,12 @@ def test_the_pose_of_a_body():
     np.testing.assert_allclose(quaternions.matrices(turn) @ [0, 0, 1], [1, 0, 0], atol=1e-7)
 
 
+def test_an_orientation_that_is_none_turns_nothing():
+    for turn in ((0, 0, 0, 0), (np.nan, 0, 0, 1)):
+        (each,) = read_collision(Tagfile.read(write_collision("20180100", [body(box(), orientation=turn)]).write()))
+        assert each.orientation.tolist() == [0, 0, 0, 1]
+
+
 def test_an_untouched_pose_changes_no_bit():
     made = build(grid(4))
     np.testing.assert_array_equal(of(made).mesh.vertices, made.decoded.vertices)

@@ -146,6 +146,13 @@ def test_any_frames(rows):
     assert np.allclose(frames @ frames.transpose(0, 2, 1), np.eye(3), atol=1e-6)
 
 
+def test_a_frame_does_not_follow_an_upward_that_is_nearly_forward():
+    """Rounding would tell where it turns; an upward that is askew by more does tell."""
+    upward = np.array([(0, 1e-6, 1), (0, 1e-3, 1)])
+    frames = affine.frames(np.tile((0.0, 0.0, 1.0), (2, 1)), upward)
+    assert np.allclose(frames[:, :, 1], [(1, 0, 0), (0, 1, 0)])
+
+
 def test_depths():
     assert depths(np.array([-1, 0, 1, 1, -1, 4, 2])).tolist() == [0, 1, 2, 2, 0, 1, 3]
     assert depths(np.array([2, 0, -1])).tolist() == [1, 2, 0]

@@ -225,3 +225,72 @@ def cut(tree, slots):
             queue[number] = queue[number][0]
         number += 1
     return queue
+
+
+def interior(polygons, estimate):
+    """Return the keys that are set.
+
+    Args:
+        polygons: (key, corner identities, points, halves) in key order; three or four corners; ``halves`` are the two
+            triangles of a flat quad, or the one triangle; polygons whose key is one more than the one before are the
+            second halves of bent quads.
+        estimate: of 1 / sqrt(x).
+    """
+
+    def dot(u, v):
+        return F(F(F(u[0] * v[0]) + F(u[1] * v[1])) + F(u[2] * v[2]))
+
+    def cross(u, v):
+        return tuple(F(F(u[i] * v[j]) - F(u[j] * v[i])) for i, j in ((1, 2), (2, 0), (0, 1)))
+
+    def minus(u, v):
+        return tuple(F(a - b) for a, b in zip(u, v, strict=True))
+
+    def unit(v):
+        square = dot(v, v)
+        root = estimate(square)
+        factor = F(F(F(3) - F(F(root * square) * root)) * F(root * F(0.5)))
+        return tuple(F(part * factor) for part in v)
+
+    def normal(points):
+        return cross(minus(points[1], points[0]), minus(points[2], points[0]))
+
+    links, waiting = {}, {}
+    for place, (key, corners, _, _) in enumerate(polygons):
+        sides = len(corners)
+        for edge in range(sides):
+            if key & 1 and edge == 0:
+                links[place, 0], links[place - 1, 2] = (place - 1, 2), (place, 0)
+            is_first = not key & 1 and place + 1 < len(polygons) and polygons[place + 1][0] == key + 1
+            if (key & 1 and edge == 0) or (is_first and edge == 2):
+                continue
+            ends = corners[edge], corners[(edge + 1) % sides]
+            stack = waiting.get(ends[::-1], [])
+            if stack:
+                other = stack.pop()
+                links[place, edge], links[other] = other, (place, edge)
+            else:
+                waiting.setdefault(ends, []).append((place, edge))
+    normals = [normal(points) for _, _, points, _ in polygons]
+    listed, weights, convex = [], [], {}
+    for place, (_, corners, points, _) in enumerate(polygons):
+        sides = len(corners)
+        if any((place, edge) not in links for edge in range(sides)):
+            continue
+        convex[place] = []
+        for edge in range(sides):
+            other, across = links[place, edge]
+            halves = polygons[other][3]
+            facing = unit(normal(halves[1] if len(halves) == 2 and across >= 2 else halves[0]))
+            along = unit(minus(points[(edge + 1) % sides], points[edge]))
+            if dot(along, cross(normals[place], facing)) > F(2.0**-23):
+                convex[place].append(other)
+        listed.append(place)
+        weights.append(F(np.sqrt(dot(normals[place], normals[place])) + F(F(10) * F(len(convex[place])))))
+    is_set = set()
+    for chosen in quicksort(weights):
+        place = listed[chosen]
+        steep = any(dot(unit(normals[place]), unit(normals[other])) < F(0.34202015) for other in convex[place])
+        if not steep and not any(other in is_set for other in convex[place]):
+            is_set.add(place)
+    return sorted(polygons[place][0] for place in is_set)

@@ -30,6 +30,14 @@ def imported(scene_api, tiny_file):
 
 
 @pytest.fixture
+def player(scene):
+    from addon.operators.cloth_playback import UsesPlayer
+
+    scene.render.fps = 60
+    return UsesPlayer.player_now()
+
+
+@pytest.fixture
 def before(imported):
     """Return the imported model as it was read."""
     return Flver.read(source(imported.collection))

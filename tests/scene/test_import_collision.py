@@ -136,6 +136,14 @@ def test_a_set_that_is_imported_later_joins_the_others(scene_api, scene, tmp_pat
     assert len([obj for obj in scene.objects if obj.type == "EMPTY"]) == 2
 
 
+def test_a_set_of_another_size_has_parents_of_its_own(scene_api, scene, tmp_path):
+    paths = made.area(tmp_path)
+    load(scene_api, paths["h"])
+    load(scene_api, paths["l"], scale=2.0)
+    scales = sorted(obj.scale[0] for obj in scene.objects if obj.type == "EMPTY")
+    assert scales == [1.0, 1.0, 2.0, 2.0]
+
+
 def test_both_halves_of_a_split_binder_are_one_file(scene_api, scene, tmp_path):
     path = made.area(tmp_path)["h"]
     result = load(scene_api, path, path.with_suffix(".hkxbdt"))
@@ -201,7 +209,9 @@ def test_colours_by_every_mode(scene_api, scene, tmp_path):
     first, second, third = (imported.object for imported in load(scene_api, path).bodies)
     materials = np.unique(attribute(first.data, "collision_material", "value", 1), return_counts=True)
     wanted = {
-        f"h {name}": count for name, count in zip(*(each.tolist() for each in materials), strict=True) if name > 0
+        f"h material {name}": count
+        for name, count in zip(*(each.tolist() for each in materials), strict=True)
+        if name > 0
     }
     assert colors(first) == wanted | {"h no material point set": 12}
     assert list(colors(second)) == ["h no material extern mesh"]
@@ -218,6 +228,7 @@ def test_colours_by_every_mode(scene_api, scene, tmp_path):
         if found:
             assert colors(first) == found
     assert len(colors(first)) == first["collision_sections"]
+    assert list(colors(third)) == ["no section"]
     assert set(bpy.data.materials) == {block for block in bpy.data.materials if block.name.startswith("Collision ")}
     settings.color = "MATERIAL"
     assert colors(first) == wanted | {"h no material point set": 12}
@@ -235,12 +246,16 @@ def test_shades_differ_in_lightness():
 
 
 def test_wireframe_in_front_and_legend(scene_api, scene, ground_file):
+    import bpy
+
     from addon.scene.collision.colors import legend
 
     (imported,) = load(scene_api, ground_file).bodies
     scene.ossuary_collision.wire = scene.ossuary_collision.in_front = True
     assert imported.object.show_wire
     assert imported.object.show_in_front
+    bpy.ops.import_scene.ossuary_collision(filepath=str(ground_file))  # what comes later is shown like the rest
+    assert all(obj.show_wire and obj.show_in_front for obj in scene.objects if "collision_set" in obj)
     assert sum(count for _, count in legend([imported.object])) == 32
 
 
@@ -273,6 +288,25 @@ def test_the_active_face_and_faces_like_it(scene_api, scene, tmp_path):
         assert {vertex.index for vertex in obj.data.vertices if vertex.select} == corners
 
 
+def test_faces_like_it_among_faces_of_any_size(scene_api, scene, ground_file):
+    import bpy
+
+    (imported,) = load(scene_api, ground_file).bodies
+    obj = imported.object
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.tris_convert_to_quads()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert max(len(polygon.vertices) for polygon in obj.data.polygons) == 4
+    obj.data.polygons.active = 0
+    for what in ("KIND", "DATA"):
+        assert bpy.ops.mesh.ossuary_collision_like(what=what) == {"FINISHED"}
+        bpy.ops.object.mode_set(mode="OBJECT")
+        values = attribute(obj.data, f"collision_{what.lower()}", "value", 1)[:, 0]
+        np.testing.assert_array_equal([polygon.select for polygon in obj.data.polygons], values == values[0])
+
+
 def test_the_check_reads_the_file_again(scene_api, scene, tmp_path, corpus):
     import bpy
 
@@ -283,7 +317,7 @@ def test_the_check_reads_the_file_again(scene_api, scene, tmp_path, corpus):
     load(scene_api, path)
     assert bpy.ops.object.ossuary_collision_check() == {"FINISHED"}
     lines = report.kept(bpy.context)
-    assert lines[0] == "Checked 1 compressed meshes: 4 findings"
+    assert lines[0] == "Checked 1 compressed mesh: 4 findings"
     assert "tool: section trees: the tree of a section is missing (1, first sections[0])" in lines
     path.unlink()
     bpy.ops.object.ossuary_collision_check()
@@ -300,13 +334,18 @@ def test_types_inside_beside_chosen_and_nowhere(scene_api, scene, tmp_path):
 
     result = scene_api.import_collision(bpy.context, [loose])
     assert result.failures == [
-        ("h000100.hkx", f"the types are in the compendium {made.ID.hex()}, which is missing (h000100.hkx, TCRF)")
+        ("h000100.hkx", f"the types are in the compendium {made.ID.hex()}, which is missing (TCRF)")
     ]
     assert not scene.objects
     elsewhere.mkdir()
     chosen = elsewhere / "types.bin"
     chosen.write_bytes(made.compendium())
     assert len(load(scene_api, loose, compendium=chosen).bodies) == 1
+    operator = bpy.ops.import_scene.ossuary_collision
+    for text in (str(chosen), f'"{chosen}"', "other/types.bin"):
+        assert operator(filepath=str(loose), compendium=text) == {"FINISHED"}
+    assert bpy.ops.object.ossuary_collision_check() == {"FINISHED"}  # which needs it again
+    assert bpy.context.window_manager.ossuary_report == "Checked 4 compressed meshes: 0 findings"
     (tmp_path / "h.compendium.dcx").write_bytes(made.compendium())
     assert len(load(scene_api, loose).bodies) == 1
 
@@ -321,12 +360,12 @@ def test_a_broken_file_leaves_nothing_and_the_others_are_imported(scene_api, sce
     bad = made.binder(tmp_path / "bad.objbnd.dcx", {"a.hkx": good, "b.hkx": broken.read_bytes()})
     result = scene_api.import_collision(bpy.context, [bad, broken, cut])
     assert [name for name, _ in result.failures] == ["bad.objbnd.dcx", "c.hkx", "d.hkx"]
-    assert "bad.objbnd.dcx > b.hkx" in result.failures[0][1]
+    assert "(b.hkx, " in result.failures[0][1]
     assert "sections[0].primitives[0]" in result.failures[1][1]
     assert "does not fit" in result.failures[2][1]
     assert before == {kind: len(getattr(bpy.data, kind)) for kind in before}
     result = scene_api.import_collision(bpy.context, [bad, ground_file])
-    assert result.summary == "Imported 1 h bodies of 32 triangles; 1 failed"
+    assert result.summary == "Imported 1 h body of 32 triangles; 1 failed"
 
 
 def write_broken(path):

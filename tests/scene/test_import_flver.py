@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,17 @@ def test_bones_have_origin_rotation_and_tree_of_their_nodes(imported):
     np.testing.assert_allclose(bones["root"].matrix_local.col[1][:3], (0, 0, 1), atol=1e-6)
     # lengths reach the child on the axis; leaves have the default
     np.testing.assert_allclose([bones[name].length for name in ("root", "scaled", "child")], (1, 1, 0.05), atol=1e-6)
+
+
+def test_a_bone_reaches_its_farthest_child_but_is_never_too_short_to_exist(blender):
+    from addon.scene.armature import bone_lengths
+
+    rest = np.tile(np.eye(4), (6, 1, 1))
+    rest[:, 1, 3] = (0, 0.2, 0.3, 0, 0.301, 0)
+    rest[5, :3, 3] = (0.1, 0.9, 0)
+    lengths = bone_lengths(np.array([-1, 0, 0, 0, 2, 1]), rest, 0.05)
+    assert np.allclose(lengths, (0.3, 0.05, 0.05, 0.05, 0.05, 0.05))
+    assert bone_lengths(np.array([-1]), rest[:1], 0.001).tolist() == [0.01]
 
 
 def test_bones_keep_the_stored_record(imported):
@@ -75,6 +88,13 @@ def test_skinned_mesh_keeps_vertices_in_order_and_weights_as_stored(imported):
     assert weights(obj) == [{"root": 200, "scaled": 53}] * 4
     assert obj.parent == imported.armature
     assert [(each.type, each.object) for each in obj.modifiers] == [("ARMATURE", imported.armature)]
+
+
+def test_a_bone_that_a_vertex_names_twice_gets_both_weights(scene_api, tmp_path):
+    flver = tiny.model()
+    flver.meshes[0].buffers[0].data["bones0"][:, 1] = flver.meshes[0].buffers[0].data["bones0"][:, 0]
+    imported = load(scene_api, tiny.write(tmp_path / "a.partsbnd", flver))
+    assert weights(imported.meshes[0]) == [{"root": 253}] * 4
 
 
 def test_static_mesh_is_placed_by_the_full_product(imported):
@@ -199,7 +219,8 @@ def test_levels_of_detail(scene_api, tiny_file):
     every = load(scene_api, tiny_file, lods=scene_api.Lods.ALL)
     (lod,) = every.lods
     assert (lod.data["flver_mesh"], lod.data["flver_lod"]) == (0, 1)
-    assert not lod.visible_get()
+    assert lod.hide_get()  # by the eye, the one icon that the outliner shows
+    assert not lod.hide_viewport
     assert lod.hide_render
     assert len(lod.data.polygons) == 1
     np.testing.assert_array_equal(attribute(lod.data, "flver_vertex", "value", 1).ravel(), [0, 1, 2])
@@ -237,20 +258,24 @@ def test_redo_uses_the_decoded_file_until_it_changes(scene_api, tiny_file, monke
     changed = scene_api.import_flver(bpy.context, [tiny_file], cache=cache)
     assert len(opened) == 2
     assert "other" in changed.models[0].armature.data.bones
+    os.utime(tiny_file, ns=(1, 1))
+    scene_api.import_flver(bpy.context, [tiny_file], cache=cache)
+    assert len(opened) == 3
+    assert len(cache.files) == 1
 
 
 # odd models
 
 
 def test_names_that_blender_cannot_hold(scene_api, tmp_path):
-    long = "骨" * 40
+    long = "a" + "骨" * 40
     imported = load(scene_api, tiny.write(tmp_path / "ñ 名.partsbnd.dcx", tiny.model(("bone", "bone", long, ""))))
     bones = imported.armature.data.bones
     assert [each["flver_name"] for each in sorted(bones, key=lambda each: each["flver_index"])] == [
         "bone", "bone", long, ""]  # fmt: skip
     names = {each["flver_index"]: each.name for each in bones}
     assert names[0] != names[1]
-    assert names[2] == "骨" * 21
+    assert names[2] == "a" + "骨" * 20
     # each vertex group and dummy goes to the bone of its node, whatever the bone is called
     assert weights(imported.meshes[0]) == [{names[0]: 200, names[1]: 53}] * 4
     assert imported.dummies[1].parent_bone == names[3]
@@ -295,7 +320,7 @@ def test_indices_that_name_nothing_are_reported_and_treated_as_none(scene_api, t
     assert imported.dummies[0].parent_bone == "child"
     assert (imported.dummies[1].parent, imported.dummies[1].parent_bone) == (imported.armature, "")
     text = "\n".join(imported.warnings)
-    assert all(part in text for part in ("node links", "materials", "dummy parents", "dummy attach nodes"))
+    assert all(part in text for part in ("node links", "materials", "dummy parents", "dummy attach nodes", "4 weights"))
 
 
 def test_two_members_alike_are_imported_once(scene_api, tmp_path):

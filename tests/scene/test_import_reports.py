@@ -10,6 +10,7 @@ from addon.codec.flver import Layout, Material, Mesh, Semantic, Texture
 from addon.codec.flver.records import DUMMY
 from tests.scene import tiny
 from tests.scene.shown import attribute, coordinates, load, weights
+from tests.scene.written import written
 
 
 def result_of(scene_api, path):
@@ -197,3 +198,15 @@ def test_normals_of_a_mirrored_uv_keep_their_tangent_sign(scene_api, tmp_path):
     np.testing.assert_array_equal(
         attribute(imported.meshes[0].data, "flver_tangent0", "value", 4)[:, 3], [1, 1, -1, -1]
     )
+
+
+def test_more_uv_maps_than_blender_holds_are_told(scene_api, tmp_path):
+    flver = tiny.model()
+    flver.layouts[0] = Layout.new((Semantic.POSITION, 0x02, 0), *((Semantic.UV, 0x16, index) for index in range(5)))
+    data = np.zeros(4, flver.layouts[0].dtype(flver.layouts[0].vertex_size))
+    data["position0"], data["uv4"] = tiny.QUAD, (1, 2, 3, 4)
+    flver.meshes[0].buffers[0].data = data
+    imported = load(scene_api, tiny.write(tmp_path / "a.partsbnd", flver))
+    assert len(imported.meshes[0].data.uv_layers) == 8
+    assert "mesh 0 has 10 UV maps, the first 8 are shown" in imported.warnings
+    assert written(imported.collection).write() == flver.write()

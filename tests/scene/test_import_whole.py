@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.codec import Dcx
-from tests.scene import tiny
+from tests.scene import collision_files, tiny
 from tests.scene.shown import load
 
 
@@ -133,6 +133,46 @@ def test_dropped_files_are_looked_into(blender, scene, tmp_path):
         direct(directory=str(tmp_path), files=[{"name": "b.dcx"}])
 
 
+def test_a_dropped_file_that_cannot_be_opened_says_why(blender, scene, tmp_path):
+    wrapped = bytearray(Dcx.new(b"x").write())
+    wrapped[0x28:0x2C] = b"ZSTD"
+    (tmp_path / "a.dcx").write_bytes(wrapped)
+    with pytest.raises(RuntimeError, match=r"a\.dcx can be imported;\na\.dcx: .*ZSTD"):
+        blender.ops.import_scene.ossuary_drop(directory=str(tmp_path), files=[{"name": "a.dcx"}])
+    assert "ZSTD" in blender.context.window_manager.ossuary_report.splitlines()[1]
+
+
+def test_all_that_is_dropped_is_one_step(blender, scene, tmp_path):
+    tiny.write(tmp_path / "a.partsbnd.dcx", tiny.model())
+    (tmp_path / "h000100.hkx").write_bytes(collision_files.hkx(collision_files.body(collision_files.ground())))
+    for _ in range(2):
+        blender.ops.ed.undo_push(message="before")
+    (tmp_path / "c.dcx").write_bytes(Dcx.new(b"nothing of ours").write())
+    files = [{"name": name} for name in ("h000100.hkx", "a.partsbnd.dcx", "c.dcx")]
+    drop = blender.ops.import_scene.ossuary_drop
+    assert drop("EXEC_DEFAULT", True, directory=str(tmp_path), files=files) == {"FINISHED"}  # noqa: FBT003
+    assert len(blender.data.armatures) == 1
+    assert any("collision_set" in obj for obj in blender.data.objects)
+    lines = blender.context.window_manager.ossuary_report.splitlines()
+    assert lines[0].startswith("Imported tiny: 4 bones, 2 meshes, 2 dummies")
+    assert lines[0].endswith("; Imported 1 h body of 32 triangles")
+    assert lines[1:] == ["c.dcx: holds nothing that can be imported", lines[2]]  # the last one is the model's own
+    blender.ops.ed.undo()
+    assert not blender.data.objects
+
+
+def test_a_failure_names_its_file_once(scene_api, tmp_path):
+    import bpy
+
+    wrapped = bytearray(Dcx.new(b"x").write())
+    wrapped[0x28:0x2C] = b"ZSTD"
+    (tmp_path / "a.dcx").write_bytes(wrapped)
+    (line,) = scene_api.import_flver(bpy.context, [tmp_path / "a.dcx"]).details
+    assert line.startswith("a.dcx: ")
+    assert line.count("a.dcx") == 1
+    assert line.endswith("(offset 0x28)")
+
+
 def test_progress_rises_over_all_files(scene_api, tmp_path):
     import bpy
 
@@ -158,3 +198,21 @@ def test_a_fault_beside_the_model_is_told(scene_api, tmp_path):
     assert len(result.models) == 1
     assert len(result.warnings) == 1
     assert "ZSTD" in result.warnings[0]
+
+
+def test_a_file_is_decoded_anew_when_its_other_half_changes(scene_api, tmp_path):
+    import bpy
+
+    from addon.codec import SplitBinder
+    from addon.codec.binder import Entry
+
+    cache = scene_api.DecodedCache()
+    for names in (("a", "b", "c", "d"), ("e", "f", "g", "h")):
+        split = SplitBinder.new()
+        split.entries = [Entry("a.flver", tiny.model(names).write(), 1)]
+        header, data = split.write()
+        if not (tmp_path / "x.flverbhd").exists():
+            (tmp_path / "x.flverbhd").write_bytes(header)
+        (tmp_path / "x.flverbdt").write_bytes(data)
+        (model,) = scene_api.import_flver(bpy.context, [tmp_path / "x.flverbhd"], cache=cache).models
+        assert tuple(bone.name for bone in model.armature.data.bones) == names

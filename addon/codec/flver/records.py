@@ -5,8 +5,6 @@ Sources: seed "FLVER nodes and skinning" for nodes, dummies and the skeleton set
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..binary import Record
 
 HEADER = Record("FLVER header", 0x80, (
@@ -181,5 +179,3 @@ GX_ITEM = Record("GX item", 0x0C, (
     (0x04, "unk04", "i4", "varies with the id"),
     (0x08, "size", "i4", "bytes with these 12"),
 ))  # fmt: skip
-
-INDEX = np.dtype("<i4")

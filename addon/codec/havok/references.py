@@ -174,7 +174,7 @@ def read_patches(reader: Reader, part: Section, limit: int) -> tuple[list[int], 
         FormatError: a group does not fit, or names a type twice or none.
     """
     words = reader.array("u4", part.offset, part.size // 4, "PTCH")
-    order: list[int] = []
+    order: dict[int, None] = {}
     kinds, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     position = 0
     while position < len(words):
@@ -183,11 +183,11 @@ def read_patches(reader: Reader, part: Section, limit: int) -> tuple[list[int], 
             reader.fail("the patches of a type reach past the section", part.offset + 4 * position, "PTCH")
         if head[0] in order or not 0 < head[0] < limit:
             reader.fail(f"type {head[0]} is unknown or listed twice", part.offset + 4 * position, "PTCH")
-        order.append(head[0])
+        order[head[0]] = None
         kinds.append(np.full(head[1], head[0], np.int64))
         places.append(words[position + 2 : position + 2 + head[1]].astype(np.int64))
         position += 2 + head[1]
-    return order, np.concatenate(kinds), np.concatenate(places)
+    return list(order), np.concatenate(kinds), np.concatenate(places)
 
 
 def write_patches(references: References, order: Iterable[int]) -> bytes:

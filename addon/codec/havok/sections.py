@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..binary import Buffer, Reader
+from ..errors import FormatError
 
 HEADER_SIZE = 8
 LENGTH_MASK = 0x3FFFFFFF
@@ -93,8 +94,14 @@ def take(reader: Reader, children: dict[str, Section], key: str, size: int = 0) 
 
 
 def section(name: str, payload: Buffer, align: int = 4) -> bytes:
-    """Return a section with its payload padded by zeros to a multiple of ``align``."""
+    """Return a section with its payload padded by zeros to a multiple of ``align``.
+
+    Raises:
+        FormatError: more bytes than the length word holds.
+    """
     padding = -len(payload) % align
+    length = HEADER_SIZE + len(payload) + padding
+    if length > LENGTH_MASK:
+        raise FormatError(f"section {name!r} of {length} bytes is too long")
     flags = 0 if name in BRANCHES else LEAF_FLAGS
-    word = flags << 30 | (HEADER_SIZE + len(payload) + padding)
-    return struct.pack(">I4s", word, name.encode("latin-1")) + bytes(payload) + bytes(padding)
+    return struct.pack(">I4s", flags << 30 | length, name.encode("latin-1")) + bytes(payload) + bytes(padding)

@@ -111,13 +111,18 @@ def _grow(held: Numbers, box: Numbers) -> bool:
     x, y, z, u, v, w = held
     if a >= x and b >= y and c >= z and d <= u and e <= v and f <= w:
         return False
-    # plain comparisons: min and max would take three times as long
-    held[0] = min(x, a)
-    held[1] = min(y, b)
-    held[2] = min(z, c)
-    held[3] = max(u, d)
-    held[4] = max(v, e)
-    held[5] = max(w, f)
+    if a < x:
+        held[0] = a
+    if b < y:
+        held[1] = b
+    if c < z:
+        held[2] = c
+    if d > u:
+        held[3] = d
+    if e > v:
+        held[4] = e
+    if f > w:
+        held[5] = f
     return True
 
 

@@ -29,11 +29,13 @@ class Origin:
         file: absolute path.
         member: in that file.
         body: as stored.
+        compendium: absolute path of the file that the user chose for its types; empty without one.
     """
 
     file: str
     member: Member
     body: Body
+    compendium: str = ""
 
 
 def build(surface: Surface, origin: Origin, title: str, place: Place) -> Any:
@@ -88,6 +90,8 @@ def _properties(surface: Surface, origin: Origin, place: Place) -> dict[str, Any
         PREFIX + "triangles": len(surface.mesh),
         ACTIVE: most_used(surface.mesh.materials),
     }
+    if origin.compendium:
+        values[PREFIX + "compendium"] = stored_text(origin.compendium)
     if body.shape is not None:
         values[PREFIX + "shape"], values[PREFIX + "key_bits"] = body.shape.name, body.shape.key_bits
         values[PREFIX + "radius"], values[PREFIX + "flags"] = body.shape.radius, body.shape.flags

@@ -22,7 +22,7 @@ from .sets import PREFIX, SET, CollisionSet
 
 LABEL = PREFIX + "color"
 LEGEND = PREFIX + "legend"
-SECTION_COLORS = 12
+SECTION_COLORS, NO_SECTION = 12, -1
 GAMMA = 2.2
 GOLDEN = 0.6180339887498949  # its multiples spread over 0..1
 
@@ -71,10 +71,11 @@ def color_of(mode: Mode, name: CollisionSet, code: int) -> Color:
     """Return the colour of a face code (`codes`) in a set."""
     if mode is Mode.SET:
         return Color(str(name), _rgb(*SET_COLORS[name]))
+    if mode is Mode.SECTION and code == NO_SECTION:
+        return Color("no section", _rgb(0.0, 0.0, 0.5))
     if mode is Mode.SECTION:
-        return Color(
-            f"section {code} + n x {SECTION_COLORS}", _rgb(code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4))
-        )
+        label = f"section {code}, {code + SECTION_COLORS}, ..."
+        return Color(label, _rgb(code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4)))
     if mode is Mode.INTERIOR:
         return Color("interior" if code else "not interior", _rgb(0.02, 0.7, 0.45) if code else _rgb(0.55, 0.25, 0.7))
     kind, material = SurfaceKind(code >> 32), code & NO_MATERIAL
@@ -82,7 +83,7 @@ def color_of(mode: Mode, name: CollisionSet, code: int) -> Color:
     hue, saturation, lightness = SET_COLORS[name]
     title = str(name)
     if mode is Mode.MATERIAL:
-        title += " no material" if material == NO_MATERIAL else f" {material}"
+        title += " no material" if material == NO_MATERIAL else f" material {material}"
         if material != NO_MATERIAL:
             share = material * GOLDEN % 1.0
             lightness = 0.25 + 0.5 * share
@@ -104,7 +105,8 @@ def codes(mesh: Any, mode: Mode) -> Array:
     if mode is Mode.SET:
         return np.zeros(count, np.int64)
     if mode is Mode.SECTION:
-        return np.maximum(read(mesh, "section"), 0) % SECTION_COLORS
+        section = read(mesh, "section")
+        return np.where(section < 0, NO_SECTION, section % SECTION_COLORS)
     if mode is Mode.INTERIOR:
         return read(mesh, "interior")
     kind = read(mesh, "kind") << 32

@@ -14,7 +14,7 @@ from ...collision import SurfaceKind
 from .colors import KIND_TITLES, read
 from .sets import PREFIX, SET
 
-LIKE = {"MATERIAL": "material", "SECTION": "section", "INTERIOR": "interior", "KIND": "kind", "DATA": "data"}
+LIKE = {"MATERIAL": "material", "SECTION": "section", "INTERIOR": "interior", "KIND": "kind", "DATA": "table entry"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def select_like(context: Any, obj: Any, what: str) -> int:
     """
     if obj.mode == "EDIT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    values = read(obj.data, LIKE[what])
+    values = read(obj.data, what.lower())
     like = values == values[obj.data.polygons.active]
     _select(obj.data, like)
     context.tool_settings.mesh_select_mode = (False, False, True)
@@ -96,9 +96,9 @@ def select_like(context: Any, obj: Any, what: str) -> int:
 
 def _select(mesh: Any, faces: Array) -> None:
     """Select faces, (m,) bool, with their edges and vertices, and nothing else."""
-    counts = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", counts)
-    corners = np.repeat(faces, counts)
+    sizes = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)  # edits leave more than triangles
+    corners = np.repeat(faces, sizes)
     for field, parts in (("vertex_index", mesh.vertices), ("edge_index", mesh.edges)):
         numbers = np.empty(len(mesh.loops), np.int32)
         mesh.loops.foreach_get(field, numbers)

@@ -11,7 +11,7 @@ from ...codec import FormatError, Tagfile, read_collision
 from ...codec.havok.collision import Body
 from ...codec.source import Kind, Member, open_source
 from ...collision import Surface, surface
-from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found
+from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
 from .colors import Mode, Palette, paint
@@ -111,8 +111,9 @@ class _Job:
     settings: CollisionSettings
     result: CollisionResult
 
-    def key(self, _path: Path) -> tuple[str, Path | None]:
-        return self.settings.member_filter, self.settings.compendium
+    def key(self, _path: Path) -> tuple[str, Path | None, tuple[int, int] | None]:
+        chosen = self.settings.compendium
+        return self.settings.member_filter, chosen, None if chosen is None else stamp(chosen)
 
     def decode(self, path: Path, progress: Progress) -> DecodedCollision:
         return decode(path, self.settings, self.result.timings, progress)
@@ -177,13 +178,14 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
     groups, palette, packer = Groups(context, settings.scale), Palette(), Packer()
     file = str(path.resolve())
+    types = "" if settings.compendium is None else str(settings.compendium.resolve())
     chosen = None if settings.set is None else CollisionSet(settings.set)
     made = []
     for member, body, found in decoded.bodies:
         place = place_of(member, body.name, chosen)
         stem = member.name.split(".", 1)[0] or member.name
         title = stem if decoded.counts[member.path] == 1 else f"{stem} {body.name or body.index}"
-        obj = build(found, Origin(file, member, body), title, place)
+        obj = build(found, Origin(file, member, body, types), title, place)
         groups.collection(place.area, place.set).objects.link(obj)
         _attach(obj, place, groups, settings.scale)
         paint(obj, Mode(settings.color), palette)

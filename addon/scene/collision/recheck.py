@@ -19,16 +19,16 @@ def recheck(objects: Iterable[Any]) -> tuple[int, list[str]]:
     Returns:
         How many meshes were checked, and what was found, a line each.
     """
-    sources: dict[str, Source] = {}
-    wanted: dict[tuple[str, str], list[Any]] = {}
+    sources: dict[tuple[str, str], Source] = {}
+    wanted: dict[tuple[str, str, str], list[Any]] = {}
     for obj in objects:
-        wanted.setdefault((_text(obj, "file"), _text(obj, "member")), []).append(obj)
+        wanted.setdefault((_text(obj, "file"), _text(obj, "compendium"), _text(obj, "member")), []).append(obj)
     checked, lines = 0, list[str]()
-    for (file, path), bodies in wanted.items():
+    for (file, types, path), bodies in wanted.items():
         try:
-            if file not in sources:
-                sources[file] = open_source(Path(file))
-            found, more = _check_member(sources[file], path, bodies)
+            if (file, types) not in sources:
+                sources[file, types] = open_source(Path(file), Path(types) if types else None)
+            found, more = _check_member(sources[file, types], path, bodies)
             checked, lines = checked + found, lines + more
         except FormatError as error:
             lines.append(str(error))

@@ -92,6 +92,11 @@ def test_an_array_of_a_billion_elements():
     refused(patched(item(6) + 8, "<I", 0xFFFFFFFF), "do not fit")
 
 
+def test_a_section_longer_than_its_length_word():
+    with pytest.raises(FormatError, match="'DATA' of 1073741832 bytes"):
+        section("DATA", memoryview(np.zeros(1 << 30, np.uint8)))
+
+
 def test_items_that_are_not_there():
     assert refused(patched(item(1), "<I", 0x10000000 | 999), "type 999 is not").trail == "items[1]"
     refused(patched(item(1), "<I", 0x10000000), "type 0 is not")

@@ -169,14 +169,16 @@ def test_references_of_many_records_are_followed_together():
         found.at(3)
 
 
-def test_what_no_rule_explains_is_kept():
+@pytest.mark.parametrize("alignment", [None, 1])
+def test_what_no_rule_explains_is_kept(alignment: int | None):
     tag = make()
-    first_thing(tag).tag.items[3].lead = b"\1\2\3"
+    item = first_thing(tag).tag.items[3]
+    item.lead, item.alignment = b"\1\2\3", alignment
     tag.tail = b"\7" * 8
     tag.trailing = b"behind"
     data = tag.write()
     again = Tagfile.read(data)
-    assert (again.tail, again.trailing) == (b"\7" * 8, b"behind")
+    assert (again.tail.rstrip(b"\0"), again.trailing) == (b"\7" * 8, b"behind")
     assert next(item.lead for item in again.items if item.lead).rstrip(b"\0").endswith(b"\1\2\3")
     assert again.write() == data
 

@@ -72,7 +72,8 @@ def _sim_rules(data: ClothData, sim: SimCloth) -> Iterator[Rule]:
         yield "collision mask", len(sim.masks), len(sim)
     if sim.collidable_map.transform_set >= 0:
         yield "transform set", sim.collidable_map.transform_set, len(data.transform_sets)
-        yield "bone of a collidable", sim.collidable_map.bones, data.transform_sets[0].count
+        bones = data.transform_sets[sim.collidable_map.transform_set].count
+        yield "bone of a collidable", sim.collidable_map.bones, bones
     for constraint in sim.constraints:
         yield f"{constraint.name}: particle", constraint.particles, len(sim)
         if isinstance(constraint, LocalRange | Transition):

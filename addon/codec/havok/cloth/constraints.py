@@ -205,31 +205,22 @@ def read_constraint(view: View) -> Constraint:
     return reader(view, view.text("name") or "")
 
 
-def _pair(view: View) -> tuple[View, Array, Array]:
+# the record of each class of links, and the members that fill it behind the two particles
+LINKS: dict[str, tuple[type[Links], tuple[str, ...]]] = {
+    "hclStandardLinkConstraintSet": (StandardLinks, ("restLength", "stiffness")),
+    "hclStretchLinkConstraintSet": (StretchLinks, ("restLength", "stiffness")),
+    "hclBendLinkConstraintSet": (
+        BendLinks, ("bendMinLength", "stretchMaxLength", "bendStiffness", "stretchStiffness"),
+    ),
+    "hclCompressibleLinkConstraintSet": (CompressibleLinks, ("restLength", "compressionLength", "stiffness")),
+}  # fmt: skip
+
+
+def _links(view: View, name: str) -> Links:
+    record, members = LINKS[view.layout.name]
     links = view.many("links")
-    return links, links.numbers("particleA", "<u2"), links.numbers("particleB", "<u2")
-
-
-def _standard(view: View, name: str) -> StandardLinks:
-    links, a, b = _pair(view)
-    return StandardLinks(name, a, b, links.numbers("restLength", "<f4"), links.numbers("stiffness", "<f4"))
-
-
-def _stretch(view: View, name: str) -> StretchLinks:
-    links, a, b = _pair(view)
-    return StretchLinks(name, a, b, links.numbers("restLength", "<f4"), links.numbers("stiffness", "<f4"))
-
-
-def _bend(view: View, name: str) -> BendLinks:
-    links, a, b = _pair(view)
-    members = ("bendMinLength", "stretchMaxLength", "bendStiffness", "stretchStiffness")
-    return BendLinks(name, a, b, *(links.numbers(member, "<f4") for member in members))
-
-
-def _compressible(view: View, name: str) -> CompressibleLinks:
-    links, a, b = _pair(view)
-    members = ("restLength", "compressionLength", "stiffness")
-    return CompressibleLinks(name, a, b, *(links.numbers(member, "<f4") for member in members))
+    ends = (links.numbers(f"particle{end}", "<u2") for end in "AB")
+    return record(name, *ends, *(links.numbers(member, "<f4") for member in members))
 
 
 def _bend_stiffness(view: View, name: str) -> BendStiffness:
@@ -298,10 +289,7 @@ def _volume(view: View, name: str) -> Volume:
 
 
 READERS: dict[str, Callable[[View, str], Constraint]] = {
-    "hclStandardLinkConstraintSet": _standard,
-    "hclStretchLinkConstraintSet": _stretch,
-    "hclBendLinkConstraintSet": _bend,
-    "hclCompressibleLinkConstraintSet": _compressible,
+    **dict.fromkeys(LINKS, _links),
     "hclBendStiffnessConstraintSet": _bend_stiffness,
     "hclLocalRangeConstraintSet": _local_range,
     "hclTransitionConstraintSet": _transition,

@@ -15,7 +15,8 @@ control   object space                   bone space
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,12 @@ class Blend:
     normals: Array | None
     tangents: Array | None
 
+    def take(self, rows: Array) -> Blend:
+        """Return some of the vertices: ``rows`` (n,) bool or (k,) indices."""
+        columns = {column.name: getattr(self, column.name) for column in fields(self)}
+        taken: dict[str, Any] = {name: None if values is None else values[rows] for name, values in columns.items()}
+        return Blend(**taken)
+
 
 def read_blends(view: View, deformer: str, local: str) -> tuple[Blend, ...]:
     """Read an operator's deformer.
@@ -80,7 +87,7 @@ def read_blends(view: View, deformer: str, local: str) -> tuple[Blend, ...]:
             read = _bone_block if bone_space else _object_block
             parts.append((read(list_of, influences, own), blocks))
     keep = _last_writes([(blend.vertices, blocks) for blend, blocks in parts])
-    return tuple(_take(blend, kept) for (blend, _), kept in zip(parts, keep, strict=True))
+    return tuple(blend.take(kept) for (blend, _), kept in zip(parts, keep, strict=True))
 
 
 def _channels(view: View, local: str) -> list[Array | None]:
@@ -137,17 +144,3 @@ def _last_writes(parts: list[tuple[Array, Array]]) -> list[Array]:
     kept = np.zeros(len(order), np.bool_)
     kept[order[last]] = True
     return np.split(kept, np.cumsum([len(rows) for rows, _ in parts])[:-1])
-
-
-def _take(blend: Blend, rows: Array) -> Blend:
-    def pick(values: Array | None) -> Array | None:
-        return None if values is None else values[rows]
-
-    return Blend(
-        blend.vertices[rows],
-        blend.sources[rows],
-        pick(blend.weights),
-        blend.positions[rows],
-        pick(blend.normals),
-        pick(blend.tangents),
-    )

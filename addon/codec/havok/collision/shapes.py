@@ -12,7 +12,7 @@ from ..objects import View
 from ..tagfile import Tagfile
 from .custom import CustomPrimitives, read_custom
 from .decode import Primitives, Triangles, decode, list_primitives, plain
-from .mesh import CompressedMesh, read_mesh
+from .mesh import CompressedMesh, read_box, read_mesh
 from .simd import SimdTree, read_simd
 from .trees import Nodes, read_nodes
 
@@ -274,8 +274,7 @@ def _extern(view: View) -> Shape:
         if "aabbTree" in bounds:
             tree = bounds.one("aabbTree")
             shape.tree = read_nodes(tree.many("nodes"))
-            box = tree.one("domain")
-            shape.domain = np.stack([box.numbers("min", "<f4", (4,)), box.numbers("max", "<f4", (4,))])
+            shape.domain = read_box(tree.one("domain"))
     return shape
 
 
@@ -307,7 +306,7 @@ def _round(view: View, parts: dict[str, Any]) -> Shape | None:
     kind = next((kind for name, kind in ROUND.items() if view.is_a(name)), None)
     if kind is None:
         return None
-    radius, vertices = float(view.numbers("convexRadius", "<f4")), view.numbers("vertices", "<f4", (4,))[:, :3]
+    radius, vertices = parts["radius"], parts["vertices"]
     if kind == "sphere":
         centre = vertices[0] if len(vertices) else np.zeros(3, np.float32)
         return RoundShape(**parts, kind=kind, a=centre, b=centre, thickness=radius)

@@ -1,0 +1,282 @@
+"""What the Cloth panel does: play, reset, play live, add collidables, bake; and how cloth plays as settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..cloth import RootChoice, Settings, StateChoice
+from ..codec import FormatError
+from ..scene import Player, PlayOptions
+from ..scene.cloth.bake import bake
+from ..scene.cloth.build import set_shown
+from ..scene.cloth.extra import add_collidables
+from ..scene.cloth.keys import ARMATURE, cloths, parts
+from . import report
+
+PROPERTY = "ossuary_cloth"
+MEGABYTE = 1 << 20
+SETS = {
+    "standard": ("StandardLinks", "Standard Links", "Hold neighbours at their distance"),
+    "stretch": ("StretchLinks", "Stretch Links", "Keep free particles near pinned ones"),
+    "compressible": ("CompressibleLinks", "Compressible Links", "Hold distances between two bounds"),
+    "bend": ("BendLinks", "Bend Links", "Resist bending by distances"),
+    "stiffness": ("BendStiffness", "Bend Stiffness", "Resist bending by angles"),
+    "ranges": ("LocalRange", "Local Range", "Keep particles near where the animation has them"),
+    "volume": ("Volume", "Volume", "Keep the shape of the rest pose"),
+}
+
+
+def _switch(settings: Any, context: Any) -> None:
+    """Put everything back where play was switched off."""
+    if not settings.play:
+        UsesPlayer.player_now().reset(context.scene)
+
+
+def _show(kind: str) -> Any:
+    def update(settings: Any, context: Any) -> None:
+        for collection in cloths(context.scene):
+            set_shown(parts(collection, kind), shown=getattr(settings, kind))
+
+    return update
+
+
+class OssuaryClothSettings(bpy.types.PropertyGroup):
+    """How the cloth of a scene plays."""
+
+    play: BoolProperty(
+        name="Play", description="Cloth moves when the frame changes. Off puts everything back", default=True,
+        update=_switch,
+    )  # fmt: skip
+    state: EnumProperty(
+        name="State",
+        description="What the cloths do",
+        items=(
+            ("SIMULATE", "Simulate", "Move as cloth"),
+            ("SKIN", "Skin", "Follow the bones by the cloth's own weights"),
+            ("EMPTY", "Empty", "Do nothing"),
+        ),
+    )
+    rate: EnumProperty(
+        name="Steps a Second",
+        description="How often the cloth steps, whatever the frame rate",
+        items=(("30", "30", "As Sekiro does"), ("60", "60", "As Elden Ring does")),
+        default="60",
+    )
+    substeps: IntProperty(name="Substeps", description="Of each step. 0 takes what the file says", min=0, max=16)
+    own_gravity: BoolProperty(name="Other Gravity", description="In place of what each cloth has")
+    gravity: FloatVectorProperty(
+        name="Gravity", description="For all cloths", default=(0.0, 0.0, -9.81), subtype="ACCELERATION", size=3
+    )
+    gravity_scale: FloatProperty(name="Gravity Factor", description="Times gravity", default=1.0, soft_max=4.0)
+    own_damping: BoolProperty(name="Other Damping", description="In place of what each cloth has")
+    damping: FloatProperty(
+        name="Damping", description="Share of the speed that is lost in a second", default=0.5, min=0.0, max=1.0
+    )
+    wind: FloatVectorProperty(name="Wind", description="Velocity of the air", subtype="VELOCITY", size=3)
+    roots: EnumProperty(
+        name="Square Roots",
+        description="How lengths are inverted",
+        items=(
+            ("EXACT", "Exact", "The same on every machine"),
+            ("ESTIMATE", "Estimate", "By table with a Newton step where the games have one"),
+            ("ESTIMATE_ONLY", "Estimate Only", "By table, without Newton steps"),
+        ),
+    )
+    collisions: BoolProperty(name="Collisions", description="Cloth meets its collidables", default=True)
+    memory: IntProperty(
+        name="Memory", description="Megabytes of frames that are kept of each cloth", default=512, min=16, max=65536
+    )
+    points: BoolProperty(name="Points", description="Show the particles", update=_show("points"))
+    links: BoolProperty(name="Links", description="Show what ties particles together", update=_show("links"))
+    collidables: BoolProperty(
+        name="Collidables", description="Show the shapes that cloth meets", update=_show("collidables")
+    )
+
+
+OssuaryClothSettings.__annotations__ |= {
+    name: BoolProperty(name=label, description=description, default=True)
+    for name, (_, label, description) in SETS.items()
+}
+
+
+def play_options(scene: Any) -> PlayOptions | None:
+    """Return how a scene's cloth plays; None where it is off."""
+    chosen = getattr(scene, PROPERTY)
+    if not chosen.play:
+        return None
+    settings = Settings(
+        state=StateChoice[chosen.state],
+        gravity=_game_axes(chosen.gravity) if chosen.own_gravity else None,
+        gravity_scale=chosen.gravity_scale,
+        damping=chosen.damping if chosen.own_damping else None,
+        substeps=chosen.substeps or None,
+        wind=_game_axes(chosen.wind),
+        roots=RootChoice[chosen.roots],
+        collisions=chosen.collisions,
+        disabled=frozenset(kind for name, (kind, _, _) in SETS.items() if not getattr(chosen, name)),
+    )
+    return PlayOptions(settings, int(chosen.rate), chosen.memory * MEGABYTE)
+
+
+def _game_axes(vector: Any) -> tuple[float, float, float]:
+    x, y, z = vector
+    return x, z, y
+
+
+class UsesPlayer:
+    """A mix-in for operators and panels: what plays, from registering to unregistering."""
+
+    player: Player | None = None
+
+    @classmethod
+    def player_now(cls) -> Player:
+        """Return the player."""
+        if UsesPlayer.player is None:
+            raise RuntimeError("Ossuary is not registered")
+        return UsesPlayer.player
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is cloth."""
+        return bool(cloths(context.scene))
+
+
+class SCENE_OT_ossuary_cloth_reset(UsesPlayer, bpy.types.Operator):
+    """Put meshes, pose and points back as they were before playing, and forget what was simulated"""
+
+    bl_idname = "scene.ossuary_cloth_reset"
+    bl_label = "Reset Cloth"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: Any) -> set[str]:
+        """Do it."""
+        self.player_now().reset(context.scene)
+        return {"FINISHED"}
+
+
+class SCENE_OT_ossuary_cloth_live(UsesPlayer, bpy.types.Operator):
+    """Let the cloth move while you pose bones; again to stop"""
+
+    bl_idname = "scene.ossuary_cloth_live"
+    bl_label = "Play Live"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, _context: Any) -> set[str]:
+        """Start or stop the timer."""
+        player = self.player_now()
+        if player.live:
+            player.stop_live()
+        else:
+            player.start_live()
+        return {"FINISHED"}
+
+
+class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
+    """Put the collidables of a file, such as a weapon's, on a bone: the cloth meets them too"""
+
+    bl_idname = "scene.ossuary_cloth_collidables"
+    bl_label = "Add Collidables from File..."
+    bl_options = {"REGISTER", "UNDO"}
+
+    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
+    filter_glob: StringProperty(default="*.hkx;*.hkx.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
+    bone: StringProperty(name="Bone", description="Carries them. Empty takes the active bone")
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Ask for the file."""
+        bone = context.active_bone or context.active_pose_bone
+        self.bone = self.bone or (bone.name if bone is not None else "")
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[str]:
+        """Add them to the cloth of the active armature, or to the only one."""
+        collection = active_cloth(context)
+        try:
+            made = add_collidables(context, collection, Path(self.filepath), self.bone)
+        except (FormatError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"{len(made)} collidables on {self.bone}")
+        return {"FINISHED"}
+
+
+class SCENE_OT_ossuary_cloth_bake(UsesPlayer, bpy.types.Operator):
+    """Play all frames and write what the meshes do into PC2 caches, which they then play without the simulation"""
+
+    bl_idname = "scene.ossuary_cloth_bake"
+    bl_label = "Bake to Cache..."
+    bl_options = {"REGISTER", "UNDO"}
+
+    directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN"})
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Ask for the folder."""
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[str]:
+        """Bake, and switch play off: the caches show what it would."""
+        settings, manager = getattr(context.scene, PROPERTY), context.window_manager
+        settings.play = True
+        manager.progress_begin(0, 100)
+        try:
+            folder = Path(bpy.path.abspath(self.directory))
+            result = bake(context, self.player_now(), folder, lambda share: manager.progress_update(int(share * 100)))
+        except OSError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            manager.progress_end()
+        settings.play = False
+        summary = f"{len(result.files)} caches written"
+        report.keep(context, summary, result.warnings)
+        self.report({"WARNING"} if result.warnings else {"INFO"}, "; ".join([summary, *result.warnings]))
+        return {"FINISHED"}
+
+
+def active_cloth(context: Any) -> Any:
+    """Return the cloth of the active object's armature, else the first of the scene."""
+    found = cloths(context.scene)
+    active = context.view_layer.objects.active
+    armature = active if active is None or active.type == "ARMATURE" else active.find_armature()
+    return next((each for each in found if each.get(ARMATURE) is armature), found[0])
+
+
+_CLASSES = (
+    OssuaryClothSettings,
+    SCENE_OT_ossuary_cloth_reset,
+    SCENE_OT_ossuary_cloth_live,
+    SCENE_OT_ossuary_cloth_collidables,
+    SCENE_OT_ossuary_cloth_bake,
+)
+
+
+def register(_package: str) -> None:
+    """Register the operators, the settings as a property of scenes, and the handlers of frames."""
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    setattr(bpy.types.Scene, PROPERTY, PointerProperty(type=OssuaryClothSettings))
+    UsesPlayer.player = Player(play_options)
+    UsesPlayer.player.register()
+
+
+def unregister() -> None:
+    """Take all away."""
+    UsesPlayer.player_now().unregister()
+    UsesPlayer.player = None
+    delattr(bpy.types.Scene, PROPERTY)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

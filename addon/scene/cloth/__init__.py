@@ -1,0 +1,1 @@
+"""Cloth in the scene: what is built, and what plays."""

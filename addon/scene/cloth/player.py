@@ -1,0 +1,189 @@
+"""All cloths that play: the handlers that Blender calls on each frame, and the timer of Play Live."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ...codec import FormatError
+from . import outputs, rig
+from .keys import ARMATURE, EXTRA, POSE, cloths
+from .session import MissingError, PlayOptions, Session
+
+persistent: Callable[[Any], Any] = bpy.app.handlers.persistent
+
+LIVE_RATE = 60  # times a second that the timer is asked to call
+MOST_LIVE_STEPS = 4  # at once: a slow machine plays slowly rather than falling behind for ever
+
+
+class Player:
+    """Plays the cloths of all scenes, by the session uid of their collections.
+
+    Attributes:
+        sessions: what plays.
+        problems: why cloths do not play, by the same.
+        live: Play Live is on; ``timer`` is what Blender calls then.
+    """
+
+    def __init__(self, options: Callable[[Any], PlayOptions | None]) -> None:
+        """Make one; ``options`` tells how a scene's cloth plays, None where it is off."""
+        self.sessions: dict[int, Session] = {}
+        self.problems: dict[int, str] = {}
+        self.live = False
+        self.timer = self.tick  # Blender knows timers by identity, and each look-up of a method makes another
+        self._options = options
+        self._last = 0.0
+        self._owed = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Player of {len(self.sessions)} cloths>"
+
+    def register(self) -> None:
+        """Ask Blender to call."""
+        for handlers, function in self._handlers():
+            handlers.append(function)
+
+    def unregister(self) -> None:
+        """Ask no more."""
+        self.stop_live()
+        for handlers, function in self._handlers():
+            if function in handlers:
+                handlers.remove(function)
+        self.sessions.clear()
+
+    def _handlers(self) -> list[tuple[Any, Any]]:
+        handlers = bpy.app.handlers
+        return [
+            (handlers.frame_change_pre, self.before_frame),
+            (handlers.frame_change_post, self.after_frame),
+            (handlers.load_post, self.forget_all),
+            (handlers.undo_post, self.look_again),
+            (handlers.redo_post, self.look_again),
+        ]
+
+    @persistent
+    def before_frame(self, scene: Any, *_: Any) -> None:
+        """Give bones that cloth drives back to the animation, where there is one.
+
+        What the cloth made is never its own input. Where nothing animates the armature, the user's pose is worked out
+        from what was kept of it: to give it back would have Blender pose all meshes once more.
+        """
+        for collection in cloths(scene):
+            armature = collection.get(ARMATURE)
+            if POSE in collection and armature is not None and rig.is_animated(armature):
+                rig.restore_pose(collection, armature)
+
+    @persistent
+    def after_frame(self, scene: Any, depsgraph: Any = None) -> None:
+        """Bring every cloth of a scene to its frame."""
+        options = self._options(scene)
+        if options is None or depsgraph is None:
+            return
+        for collection, session in self._playing(scene):
+            self._try(collection, partial(session.show_frame, collection, scene, depsgraph, options))
+
+    @persistent
+    def forget_all(self, *_: Any) -> None:
+        """Forget every session: another file has other cloths."""
+        self.stop_live()
+        self.sessions.clear()
+        self.problems.clear()
+
+    @persistent
+    def look_again(self, *_: Any) -> None:
+        """After undo: find everything anew, and forget the cloths that are gone."""
+        known = {collection.session_uid for collection in bpy.data.collections}
+        self.sessions = {uid: session for uid, session in self.sessions.items() if uid in known}
+        for session in self.sessions.values():
+            session.forget_scene()
+
+    def start_live(self) -> None:
+        """Step by a timer from now on, whatever the frame."""
+        if not self.live:
+            self.live, self._last, self._owed = True, time.perf_counter(), 0.0
+            bpy.app.timers.register(self.timer, first_interval=0.0, persistent=False)
+
+    def stop_live(self) -> None:
+        """Stop the timer."""
+        self.live = False
+        if bpy.app.timers.is_registered(self.timer):
+            bpy.app.timers.unregister(self.timer)
+
+    def tick(self) -> float | None:
+        """Do the steps that are due by the clock on the wall; return when to call again."""
+        scene = bpy.context.scene
+        options = self._options(scene) if scene is not None else None
+        if not self.live or options is None:
+            self.live = False
+            return None
+        now = time.perf_counter()
+        self._owed += (now - self._last) * options.rate
+        self._last = now
+        due = min(int(self._owed), MOST_LIVE_STEPS)
+        self._owed = min(self._owed - due, 1.0)
+        if due:
+            self.live_steps(bpy.context, options, due)
+        return 1 / LIVE_RATE
+
+    def live_steps(self, context: Any, options: PlayOptions, steps: int) -> None:
+        """Do steps at the pose as it is."""
+        scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
+        for collection, session in self._playing(scene):
+            self._try(collection, partial(session.show_live, collection, scene, depsgraph, options, steps))
+
+    def reset(self, scene: Any) -> None:
+        """Put every cloth of a scene, and what it moved, back as it was before playing."""
+        self.stop_live()
+        for collection in cloths(scene):
+            session = self.sessions.pop(collection.session_uid, None)
+            self.problems.pop(collection.session_uid, None)
+            try:
+                (session or Session(collection)).restore(collection)
+            except FormatError as error:
+                self.problems[collection.session_uid] = str(error)
+            put_back(collection)
+
+    def problem(self, collection: Any) -> str:
+        """Return why a cloth does not play; empty where it does."""
+        session = self.sessions.get(collection.session_uid)
+        return self.problems.get(collection.session_uid, "") or (session.problem if session is not None else "")
+
+    def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
+        for collection in cloths(scene):
+            uid = collection.session_uid
+            session = self.sessions.get(uid)
+            if session is None or session.added != len(collection.get(EXTRA, {})):
+                try:
+                    self.sessions[uid] = session = Session(collection)
+                except FormatError as error:
+                    self.problems[uid] = str(error)
+                    continue
+            yield collection, session
+
+    def _try(self, collection: Any, action: Callable[[], None]) -> None:
+        """Play a cloth; Blender prints what handlers raise, and users do not see it."""
+        uid = collection.session_uid
+        try:
+            action()
+        except (MissingError, FormatError) as error:
+            if self.problems.get(uid) != str(error):
+                put_back(collection)
+            self.problems[uid] = str(error)
+        else:
+            self.problems.pop(uid, None)
+
+
+def put_back(collection: Any) -> None:
+    """Give meshes and pose back what playing took from them."""
+    for obj in outputs.bound_meshes(collection).values():
+        outputs.restore(obj)
+    armature = collection.get(ARMATURE)
+    if armature is not None and POSE in collection:
+        rig.restore_pose(collection, armature)
+        armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+    if POSE in collection:
+        del collection[POSE]

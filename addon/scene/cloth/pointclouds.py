@@ -1,0 +1,59 @@
+"""Point clouds with attributes, on every Blender: those before 5.1 have no way to make one of a size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...codec.binary import Array
+
+FIELDS = {"FLOAT": "value", "BOOLEAN": "value", "INT": "value", "FLOAT_VECTOR": "vector"}
+
+
+def new_points(name: str, positions: Array, context: Any) -> Any:
+    """Return a new point cloud object that no collection holds yet.
+
+    Args:
+        name: of the object.
+        positions: (n, 3) f4 in Blender's axes.
+        context: Blender's.
+    """
+    cloud = bpy.data.pointclouds.new(name)
+    if hasattr(cloud, "resize"):
+        cloud.resize(len(positions))
+        obj = bpy.data.objects.new(name, cloud)
+    else:
+        bpy.data.pointclouds.remove(cloud)
+        obj = _converted(name, len(positions), context)
+    write(obj.data, "position", "FLOAT_VECTOR", positions)
+    return obj
+
+
+def write(data: Any, name: str, kind: str, values: Array) -> None:
+    """Write an attribute of points, which is made where it is missing."""
+    attribute = data.attributes.get(name) or data.attributes.new(name, kind, "POINT")
+    if len(values):
+        attribute.data.foreach_set(FIELDS[kind], np.ascontiguousarray(values).ravel())
+
+
+def _converted(name: str, count: int, context: Any) -> Any:
+    """Make the point cloud from a mesh, in a scene that holds nothing else: the operator evaluates all of its scene."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.vertices.add(count)
+    obj = bpy.data.objects.new(name, mesh)
+    scene = bpy.data.scenes.new(name)
+    scene.collection.objects.link(obj)
+    chosen = [obj]
+    with context.temp_override(
+        scene=scene, view_layer=scene.view_layers[0], active_object=obj, object=obj,
+        selected_objects=chosen, selected_editable_objects=chosen,
+    ):  # fmt: skip
+        bpy.ops.object.convert(target="POINTCLOUD")
+    scene.collection.objects.unlink(obj)
+    bpy.data.scenes.remove(scene)
+    bpy.data.meshes.remove(mesh)
+    for left in [each.name for each in obj.data.attributes if each.name in {".select_vert", ".selection"}]:
+        obj.data.attributes.remove(obj.data.attributes[left])
+    return obj

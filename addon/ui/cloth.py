@@ -1,0 +1,123 @@
+"""The Cloth panel of the sidebar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..operators.cloth_playback import PROPERTY, SETS, UsesPlayer
+from ..scene.cloth.keys import PREFIX, cloths, parts
+from .sidebar import TAB
+
+SHOWN = 8  # cloth files that are listed
+
+
+class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
+    """Play imported cloth"""
+
+    bl_label = "Cloth"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = TAB
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Shown always, to import."""
+        return context.scene is not None
+
+    def draw(self, context: Any) -> None:
+        """Draw the panel."""
+        layout = self.layout
+        found = cloths(context.scene)
+        if not found:
+            layout.operator("import_scene.ossuary_cloth", text="Import Cloth", icon="IMPORT")
+            return
+        settings, player = getattr(context.scene, PROPERTY), self.player_now()
+        row = layout.row(align=True)
+        row.prop(settings, "play", toggle=True, icon="MOD_CLOTH")
+        playing = context.screen is not None and context.screen.is_animation_playing
+        row.operator("screen.animation_play", text="", icon="PAUSE" if playing else "PLAY")
+        row.operator("scene.ossuary_cloth_reset", text="Reset", icon="LOOP_BACK")
+        row = layout.row()
+        row.active = settings.play
+        row.operator("scene.ossuary_cloth_live", depress=player.live, icon="REC")
+        for collection in found[:SHOWN]:
+            _draw_cloth(layout, player, collection)
+        if len(found) > SHOWN:
+            layout.label(text=f"... and {len(found) - SHOWN} more")
+        row = layout.row(align=True)
+        for name in ("points", "links", "collidables"):
+            row.prop(settings, name, toggle=True)
+        layout.operator("scene.ossuary_cloth_collidables", icon="PHYSICS")
+        layout.operator("scene.ossuary_cloth_bake", icon="FILE_CACHE")
+
+
+def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
+    """Say what a cloth holds, how fast it steps and what it lacks."""
+    box = layout.box().column(align=True)
+    clouds = parts(collection, "points")
+    particles = sum(len(obj.data.points) for obj in clouds)
+    box.label(text=f"{collection.name}: {len(clouds)} cloths, {particles:,} particles")
+    session = player.sessions.get(collection.session_uid)
+    if session is not None and session.speed:
+        frames = f"{len(session.frames)} frames kept, {session.frames.nbytes / 1e6:.0f} MB"
+        box.label(text=f"{session.speed:.0f} steps a second; {frames}")
+    if any(obj.get(PREFIX + "landscape") for obj in clouds):
+        box.label(text="Collision with the landscape is not simulated", icon="INFO")
+    if any(obj.get(PREFIX + "virtual_points") for obj in clouds):
+        box.label(text="Virtual collision points are not simulated", icon="INFO")
+    problem = player.problem(collection)
+    if problem:
+        box.label(text=problem, icon="ERROR")
+
+
+class VIEW3D_PT_ossuary_cloth_settings(bpy.types.Panel):
+    """How cloth plays"""
+
+    bl_label = "Simulation"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = TAB
+    bl_parent_id = "VIEW3D_PT_ossuary_cloth"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is cloth."""
+        return bool(cloths(context.scene))
+
+    def draw(self, context: Any) -> None:
+        """Draw the panel."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        settings = getattr(context.scene, PROPERTY)
+        for name in ("state", "rate", "substeps"):
+            layout.prop(settings, name)
+        for name in ("gravity", "damping"):
+            layout.prop(settings, f"own_{name}")
+            column = layout.column()
+            column.active = getattr(settings, f"own_{name}")
+            column.prop(settings, name)
+        for name in ("gravity_scale", "wind", "roots", "memory"):
+            layout.prop(settings, name)
+        column = layout.column(heading="Constraints", align=True)
+        column.prop(settings, "collisions")
+        for name in SETS:
+            column.prop(settings, name)
+
+
+_CLASSES = (VIEW3D_PT_ossuary_cloth, VIEW3D_PT_ossuary_cloth_settings)
+
+
+def register(_package: str) -> None:
+    """Register the panels."""
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    """Take them away."""
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

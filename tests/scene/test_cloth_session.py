@@ -1,0 +1,235 @@
+"""Cloth among all else: other cloths, undo, load, deletion, caches, and what is left behind."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
+from tests.scene.shown import coordinates
+from tests.scene.test_cloth_import import BIRD, HAT, cloth, model, values
+
+
+def test_two_characters_play_by_themselves(scene_api, scene, player, corpus):
+    first, second = (model(scene_api, corpus(HAT)) for _ in range(2))
+    turn(second.armature, "Head", (1, 0.0), (10, 0.6))
+    play(scene, *range(1, 16))
+    assert len(player.sessions) == 2
+    one, other = shown(first.cloths[0]), shown(second.cloths[0])
+    assert not same(one, other)
+    player.reset(scene)
+    import bpy
+
+    bpy.data.objects.remove(second.armature)
+    play(scene, *range(1, 16))
+    assert same(shown(first.cloths[0]), one)
+    problem = player.problem(second.cloths[0].collection)
+    assert "armature is not in the scene" in problem
+
+
+def test_deleting_the_armature_while_playing_gives_the_meshes_back(scene_api, scene, player, corpus):
+    import bpy
+
+    made = model(scene_api, corpus(HAT))
+    before = [modifiers for _, modifiers, *_ in state_of(made.meshes)]
+    play(scene, 1, 2)
+    collection = made.cloths[0].collection
+    bpy.data.objects.remove(made.armature)
+    play(scene, 3)
+    assert [modifiers for _, modifiers, *_ in state_of(made.meshes)] == before
+    assert player.problem(collection)
+
+
+def test_undo_and_redo_leave_cloth_that_plays(scene_api, scene, player, corpus):
+    import bpy
+
+    model(scene_api, corpus(HAT))
+    bpy.ops.ed.undo_push(message="imported")
+    play(bpy.context.scene, *range(1, 6))
+    bpy.ops.ed.undo_push(message="played")
+    obj = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    obj.location.x = 1
+    bpy.ops.ed.undo_push(message="moved")
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    play(bpy.context.scene, 6, 7)
+    assert not player.problems
+    assert list(session(player).frames)[-1] == 7
+    bpy.ops.ed.redo()
+    play(bpy.context.scene, 8)
+    assert not player.problems
+    player.reset(bpy.context.scene)
+    for mesh in (obj for obj in bpy.data.objects if obj.type == "MESH" and "flver_mesh" in obj.data):
+        assert [each.type for each in mesh.modifiers] == ["ARMATURE"]
+        assert mesh.modifiers[0].show_viewport
+
+
+def test_undoing_the_import_forgets_the_cloth(scene_api, scene, player, corpus):
+    import bpy
+
+    bpy.ops.ed.undo_push(message="empty")
+    model(scene_api, corpus(HAT))
+    bpy.ops.ed.undo_push(message="imported")
+    play(bpy.context.scene, 1, 2)
+    assert player.sessions
+    bpy.ops.ed.undo()
+    assert not player.sessions
+    play(bpy.context.scene, 3)
+    assert not player.problems
+
+
+def test_a_file_saved_while_playing_goes_on_and_resets(scene_api, scene, player, corpus, tmp_path):
+    import bpy
+
+    made = model(scene_api, corpus(BIRD))
+    before, pose = state_of(made.meshes), pose_of(made.armature)
+    play(scene, *range(1, 6))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "playing.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "playing.blend"))
+    assert not player.sessions
+    scene = bpy.context.scene
+    play(scene, *range(1, 6))
+    assert len(session(player).frames) == 5
+    assert not player.problems
+    player.reset(scene)
+    meshes = [bpy.data.objects[name] for name, *_ in before]
+    assert state_of(meshes) == before
+    armature = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    assert pose_of(armature) == pose
+
+
+def test_registering_leaves_nothing_behind(scene_api, scene, player, corpus):
+    import bpy
+
+    import addon
+
+    model(scene_api, corpus(HAT))
+    play(scene, 1, 2)
+    player.start_live()
+    names = ("frame_change_pre", "frame_change_post", "load_post", "undo_post", "redo_post")
+    with_it = {name: len(getattr(bpy.app.handlers, name)) for name in names}
+    try:
+        addon.unregister()
+        without = {name: len(getattr(bpy.app.handlers, name)) for name in names}
+        assert all(with_it[name] == without[name] + 1 for name in names)
+        assert not bpy.app.timers.is_registered(player.timer)
+        assert not player.sessions
+        assert not hasattr(bpy.types.Scene, "ossuary_cloth")
+    finally:
+        addon.register()
+    assert {name: len(getattr(bpy.app.handlers, name)) for name in names} == with_it
+
+
+def test_collidables_of_a_file_are_added_to_a_bone(scene_api, scene, player, corpus):
+    import bpy
+
+    made = model(scene_api, corpus(HAT))
+    play(scene, *range(1, 11))
+    before = shown(made.cloths[0])
+    weapon = corpus("eldenring/wp_a_0213.partsbnd.dcx")
+    answer = bpy.ops.scene.ossuary_cloth_collidables(filepath=str(weapon), bone="Head")
+    assert answer == {"FINISHED"}
+    added = [obj for obj in made.cloths[0].collection.all_objects if obj.get("cloth_kind") == "collidables"]
+    assert [obj.parent_bone for obj in added] == ["Head", "Head"]
+    play(scene, *range(1, 11))
+    assert len(session(player).setup.bodies.all) == 4  # two for each of two cloths
+    assert not same(shown(made.cloths[0]), before)
+    with pytest.raises(RuntimeError, match="no bone 'Nowhere'"):
+        bpy.ops.scene.ossuary_cloth_collidables(filepath=str(weapon), bone="Nowhere")
+
+
+def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, player, corpus, tmp_path):
+    import bpy
+
+    made = model(scene_api, corpus(HAT))
+    turn(made.armature, "Head", (1, 0.0), (10, 0.5))
+    scene.frame_end = 10
+    frames = {}
+    for frame in range(1, 11):
+        play(scene, frame)
+        frames[frame] = shown(made.cloths[0])
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    assert not scene.ossuary_cloth.play
+    files = sorted(tmp_path.glob("*.pc2"))
+    assert len(files) == 2
+    magic, version, _, first, rate, samples = struct.unpack_from("<12siiffi", files[0].read_bytes())
+    assert (magic, version, first, rate, samples) == (b"POINTCACHE2\0", 1, 1, 1, 10)
+    for frame in (1, 5, 10, 3):
+        play(scene, frame)
+        assert same(shown(made.cloths[0]), frames[frame])
+    assert not player.sessions
+
+
+def test_cloth_on_its_own_skeleton_plays(scene_api, scene, player, corpus):
+    made = cloth(scene_api, corpus(HAT))
+    before = [values(obj.data, "position", "vector") for obj in made.points]
+    play(scene, *range(1, 11))
+    assert not player.problems
+    for obj, then in zip(made.points, before, strict=True):
+        moved = np.linalg.norm(values(obj.data, "position", "vector") - then, axis=1)
+        assert moved[values(obj.data, "pinned")].max() < 1e-4
+        assert 0.002 < moved.max() < 0.05
+
+
+def test_the_samples_banner_hangs_from_its_arm(scene_api, scene, player, tmp_path):
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0])
+    assert not made.warnings
+    assert not made.cloths[0].warnings
+    (mesh,) = made.cloths[0].meshes
+    before = evaluated(mesh)
+    play(scene, *range(1, 31))
+    still = evaluated(mesh)
+    moved = np.linalg.norm(still - before, axis=1)
+    assert moved[:25].max() < 1e-4  # the upper edge is pinned
+    assert 0.01 < moved.max() < 0.3
+    turn(made.armature, "Arm", (30, 0.0), (45, 0.6))
+    play(scene, *range(31, 46))
+    assert np.linalg.norm(evaluated(mesh) - still, axis=1).max() > 0.05
+    play(scene, 30)
+    assert np.array_equal(evaluated(mesh), still)
+    assert made.cloths[0].collidables[0].parent_bone == "Stand"
+    player.reset(scene)
+    np.testing.assert_allclose(coordinates(mesh.data), before, atol=1e-6)
+
+
+def test_a_mesh_that_is_edited_or_deleted_is_left_out_and_named(scene_api, scene, player, corpus):
+    import bpy
+
+    made = model(scene_api, corpus(HAT)).cloths[0]
+    play(scene, *range(1, 4))
+    obj, other = made.meshes
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    before = evaluated(other)
+    play(scene, 4, 5)
+    assert player.problem(made.collection) == f"{obj.name} is being edited"
+    assert not np.array_equal(evaluated(other), before)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    play(scene, 6)
+    assert not player.problem(made.collection)
+    bpy.data.objects.remove(obj)
+    bpy.data.objects.remove(made.points[0])
+    play(scene, 7)
+    assert player.problem(made.collection) == "the mesh of HD_hat is gone"
+    player.reset(scene)
+    assert [each.type for each in other.modifiers] == ["ARMATURE"]
+
+
+def test_a_model_is_exported_the_same_while_its_cloth_plays(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from addon.codec import Flver
+    from addon.codec.source import Kind, open_source
+    from tests.sample import write_sample
+
+    (file,) = write_sample(tmp_path)
+    model(scene_api, file)
+    play(scene, *range(1, 6))
+    target = tmp_path / "out.flver"
+    assert bpy.ops.export_scene.ossuary_flver(filepath=str(target)) == {"FINISHED"}
+    stored = next(member for member in open_source(file).members if member.kind == Kind.FLVER)
+    assert Flver.read(target.read_bytes()).write() == bytes(stored.data())
