@@ -227,6 +227,27 @@ def cut(tree, slots):
     return queue
 
 
+def neighbours(polygons):
+    """Return the polygon and edge across each, by polygon and edge; see `interior`."""
+    links, waiting = {}, {}
+    for place, (key, corners, _, _) in enumerate(polygons):
+        sides = len(corners)
+        for edge in range(sides):
+            if key & 1 and edge == 0:
+                links[place, 0], links[place - 1, 2] = (place - 1, 2), (place, 0)
+            is_first = not key & 1 and place + 1 < len(polygons) and polygons[place + 1][0] == key + 1
+            if (key & 1 and edge == 0) or (is_first and edge == 2):
+                continue
+            ends = corners[edge], corners[(edge + 1) % sides]
+            stack = waiting.get(ends[::-1], [])
+            if stack:
+                other = stack.pop()
+                links[place, edge], links[other] = other, (place, edge)
+            else:
+                waiting.setdefault(ends, []).append((place, edge))
+    return links
+
+
 def interior(polygons, estimate):
     """Return the keys that are set.
 
@@ -255,22 +276,7 @@ def interior(polygons, estimate):
     def normal(points):
         return cross(minus(points[1], points[0]), minus(points[2], points[0]))
 
-    links, waiting = {}, {}
-    for place, (key, corners, _, _) in enumerate(polygons):
-        sides = len(corners)
-        for edge in range(sides):
-            if key & 1 and edge == 0:
-                links[place, 0], links[place - 1, 2] = (place - 1, 2), (place, 0)
-            is_first = not key & 1 and place + 1 < len(polygons) and polygons[place + 1][0] == key + 1
-            if (key & 1 and edge == 0) or (is_first and edge == 2):
-                continue
-            ends = corners[edge], corners[(edge + 1) % sides]
-            stack = waiting.get(ends[::-1], [])
-            if stack:
-                other = stack.pop()
-                links[place, edge], links[other] = other, (place, edge)
-            else:
-                waiting.setdefault(ends, []).append((place, edge))
+    links = neighbours(polygons)
     normals = [normal(points) for _, _, points, _ in polygons]
     listed, weights, convex = [], [], {}
     for place, (_, corners, points, _) in enumerate(polygons):
