@@ -262,11 +262,11 @@ def refresh(path: Path, data: bytes, content_of: Callable[[Buffer], Buffer]) -> 
 
 
 def refresh_all(files: dict[Path, bytes], content_of: Callable[[Buffer], Buffer]) -> bool:
-    """Save those of several files that belong together whose content has changed; see `refresh`."""
-    changed = {path: data for path, data in files.items() if not _holds(path, data, content_of)}
+    """Save files that belong together, all of them where the content of one has changed; see `refresh`."""
+    changed = not all(_holds(path, data, content_of) for path, data in files.items())
     if changed:
-        save_all(changed)
-    return bool(changed)
+        save_all(files)
+    return changed
 
 
 def _holds(path: Path, data: bytes, content_of: Callable[[Buffer], Buffer]) -> bool:

@@ -144,6 +144,30 @@ def test_without_the_bytes_the_file_must_be_as_it_was(scene_api, tmp_path):
     assert "is gone" in str(export(scene_api, path).errors[0])
 
 
+@pytest.mark.parametrize("form", ["hkx", "binder", "split"])
+def test_files_that_are_too_large_for_the_blend_are_written_again_and_again(scene_api, tmp_path, monkeypatch, form):
+    monkeypatch.setattr("addon.scene.collision.sources.PACKED_MAX", 0)
+    files = {"h11_00_00_00_000100.hkx": made.hkx(body(made.ground(), "h000100"))}
+    if form == "split":
+        path = made.area(tmp_path)["h"]
+    elif form == "binder":
+        path = made.binder(tmp_path / "h11_00_00_00.hkxbnd.dcx", files)
+    else:
+        path = tmp_path / next(iter(files))
+        path.write_bytes(files[path.name])
+    before = contents(path)
+    obj = load(scene_api, path)[0]
+    height = obj.data.vertices[0].co.z
+    for _ in range(3):
+        obj.data.vertices[0].co.z += 0.25
+        result = export(scene_api, path)
+        assert (result.details, result.written) == ([], True)
+    assert [name for name, data in contents(path) if (name, data) not in before] == [before[0][0]]
+    obj.data.vertices[0].co.z = height
+    assert export(scene_api, path).written
+    assert contents(path) == before
+
+
 def test_a_moved_part_and_a_size_in_the_scene_are_no_edits(scene_api, tmp_path):
     path = tmp_path / "h11_00_00_00_000100.hkx"
     path.write_bytes(made.hkx(body(made.ground(), "h000100")))

@@ -14,7 +14,7 @@ import bpy
 from ...codec import FormatError
 from ...codec.binary import Buffer
 from ...codec.source import Member, Source, open_source
-from ...codec.target import Place
+from ...codec.target import BACKUP, Place
 from ..properties import loaded_text
 from ..provenance import PACKED_MAX, sha256
 from .sets import PREFIX
@@ -68,16 +68,15 @@ class CollisionSource:
         return data, types
 
     def _stored(self, opened: dict[Path, Source]) -> tuple[bytes, bytes | None]:
-        """Return the bytes of member and compendium from the file."""
-        where = f"{self.file}, which it was imported from,"
-        if not self.file.exists():
-            raise FormatError(f"{where} is gone, and its bytes are not in the .blend")
-        if self.file not in opened:
-            opened[self.file] = open_source(self.file)
-        for member in opened[self.file].members:
-            if member.path == self.place.path and sha256(member.data()) == self.sha256:
-                return bytes(member.data()), member.compendium
-        raise FormatError(f"{where} has changed since, and its bytes are not in the .blend")
+        """Return the bytes of member and compendium from the file, or from what the first export has kept of it."""
+        for path in (self.file, self.file.with_name(self.file.name + BACKUP)):
+            if path not in opened and path.exists():
+                opened[path] = open_source(path)
+            for member in opened[path].members if path in opened else ():
+                if member.path.removesuffix(BACKUP) == self.place.path and sha256(member.data()) == self.sha256:
+                    return bytes(member.data()), member.compendium
+        what = "has changed since" if self.file.exists() else "is gone"
+        raise FormatError(f"{self.file}, which it was imported from, {what}, and its bytes are not in the .blend")
 
 
 class Packer:
