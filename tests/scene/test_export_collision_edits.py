@@ -13,7 +13,7 @@ from addon.scene.collision.sets import ACTIVE
 from tests.collision.build import body, build, grid
 from tests.collision.parts import box, extern
 from tests.scene import collision_files as made
-from tests.scene.collision_exports import activate, export, exported, load, set_face, surface_corners
+from tests.scene.collision_exports import activate, contents, export, exported, load, set_face, surface_corners
 from tests.scene.written import edit_mesh
 
 STEP = 1e-3  # of vertices that are coded; the files of these tests are some metres large
@@ -105,7 +105,9 @@ def test_corpus_material(scene_api, corpus, tmp_path):
 # geometry
 
 
-def test_a_moved_vertex(scene_api, ground_file):
+@pytest.mark.parametrize("sdk", ["20160200", "20180100"])
+def test_a_moved_vertex(scene_api, ground_file, sdk):
+    ground_file.write_bytes(made.hkx(body(made.ground(flagged=sdk == "20180100"), "h000100", materialId=3), sdk=sdk))
     old = only(ground_file)
     (obj,) = load(scene_api, ground_file)
     obj.data.vertices[7].co.z += 0.5
@@ -117,23 +119,24 @@ def test_a_moved_vertex(scene_api, ground_file):
     assert sorted(now.materials.tolist()) == sorted(old.materials.tolist())
 
 
-def test_corpus_geometry(scene_api, corpus, tmp_path):
+@pytest.mark.parametrize("name", ["h_collision.hkx.dcx", "tool_made_collision.hkx"])
+def test_corpus_geometry(scene_api, corpus, tmp_path, name):
     import shutil
 
-    for name in ("eldenring/h_collision.hkx.dcx", "eldenring/h_collision.compendium.dcx"):
-        shutil.copyfile(corpus(name), tmp_path / name.rsplit("/", 1)[1])
-    path = tmp_path / "h_collision.hkx.dcx"
-    (obj,) = load(scene_api, path)
+    for each in (name, "h_collision.compendium.dcx"):
+        shutil.copyfile(corpus(f"eldenring/{each}"), tmp_path / each)
+    (obj,) = load(scene_api, tmp_path / name)
+    before = len(obj.data.polygons)
     obj.data.vertices[0].co.z += 0.25
-    (now,) = exported(scene_api, path)
+    (now,) = exported(scene_api, tmp_path / name)
+    assert len(now.triangles) == before
     assert_same_triangles(now.vertices[now.triangles], shown(obj))
     assert not check(now.shape.mesh)
 
 
-@pytest.mark.parametrize("name", ["eldenring/c4500.chrbnd.dcx"])
-def test_corpus_ragdoll_mesh(scene_api, corpus, tmp_path, name):
-    path = tmp_path / "c4500.hkx"
-    objects = load(scene_api, corpus(name))
+def test_corpus_ragdoll_mesh_in_its_binder(scene_api, corpus, tmp_path):
+    source, path = corpus("eldenring/c4500.chrbnd.dcx"), tmp_path / "c4500.chrbnd.dcx"
+    objects = load(scene_api, source)
     (obj,) = [each for each in objects if "CompressedMesh" in each["collision_shape"]]
     count = len(obj.data.polygons)
     edit_mesh(obj, lambda bmesh, shape: bmesh.ops.delete(shape, geom=shape.faces[:10], context="FACES"))
@@ -143,6 +146,10 @@ def test_corpus_ragdoll_mesh(scene_api, corpus, tmp_path, name):
     assert len(mesh.triangles) == count - 10
     assert mesh.shape.mesh.rows is None
     assert_same_triangles(surface(mesh).mesh.vertices[mesh.triangles], shown(obj), 5e-3)
+    old, new = contents(source), contents(path)
+    assert [name for (name, data), other in zip(old, new, strict=True) if (name, data) != other] == [
+        next(name for name, _ in old if name.endswith("c4500.HKX"))
+    ]
 
 
 def test_new_faces_take_the_active_material(scene_api, ground_file):
