@@ -187,11 +187,13 @@ def angles_xzy(rotations: Array) -> Array:
         (n, 3) float64 radians about x, y, z; where y and x turn about one axis, x is 0.
     """
     r = np.asarray(rotations, np.float64)
-    sine = np.clip(r[:, 1, 0], -1.0, 1.0)
-    locked = np.abs(sine) > 1.0 - 1e-12
+    locked = np.hypot(r[:, 1, 1], r[:, 1, 2]) < 1e-10
     x = np.where(locked, 0.0, np.arctan2(-r[:, 1, 2], r[:, 1, 1]))
-    y = np.where(locked, np.arctan2(r[:, 0, 2], r[:, 2, 2]), np.arctan2(-r[:, 2, 0], r[:, 0, 0]))
-    return np.stack((x, y, np.arcsin(sine)), axis=-1)
+    sine, cosine = np.sin(x), np.cos(x)
+    # y and z are those of what is left once x is turned back, which is exact however near the axes come together
+    y = np.arctan2(r[:, 0, 1] * sine + r[:, 0, 2] * cosine, r[:, 2, 1] * sine + r[:, 2, 2] * cosine)
+    z = np.arctan2(r[:, 1, 0], r[:, 1, 1] * cosine - r[:, 1, 2] * sine)
+    return np.stack((x, y, z), axis=-1)
 
 
 @np.errstate(over="ignore", invalid="ignore")
