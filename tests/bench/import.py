@@ -12,7 +12,7 @@ from tests.conftest import CORPUS
 
 FILES = ("sekiro/c7190.chrbnd.dcx", "eldenring/c4500.chrbnd.dcx", "eldenring/hd_m_9000.partsbnd.dcx")
 RUNS = 5
-OURS = ("open", "read", "place")
+OURS = ("open", "read", "place", "read cloth")
 
 
 def run() -> None:
