@@ -197,6 +197,26 @@ def test_zip_installs_enables_and_disables(blender, built_zip: Path, tmp_path: P
     assert "clean" in run_blender(blender, code, tmp_path)
 
 
+def test_zip_installs_over_itself(blender, built_zip: Path, tmp_path: Path):
+    """A second install, and switching it off and on, leave one working extension: no stale module is kept."""
+    code = f"""
+        import re, bpy
+        from tests.footprint import footprint
+        name, path, found = "bl_ext.user_default.ossuary", {str(built_zip)!r}, []
+        def note():
+            found.append(sorted(re.sub("0x[0-9a-f]+", "", each) for each in footprint()))
+        for _ in range(2):
+            bpy.ops.extensions.package_install_files(filepath=path, repo="user_default", enable_on_install=True)
+            note()
+        bpy.ops.preferences.addon_disable(module=name)
+        bpy.ops.preferences.addon_enable(module=name)
+        note()
+        assert found[0] == found[1] == found[2], found
+        assert bpy.ops.import_scene.ossuary_flver.poll()
+        print("works")"""
+    assert "works" in run_blender(blender, code, tmp_path)
+
+
 def test_what_is_registered_survives_the_scene_fixture(blender, request):
     class Probe(blender.types.Operator):
         bl_idname = "ossuary_test.probe"
