@@ -72,15 +72,18 @@ def test_an_extern_mesh_for_the_set_f(scene_api, ground, tmp_path, game):
     assert now.shape.key_bits == 5 + (game == "eldenring")
 
 
-def test_the_types_of_a_compendium(scene_api, ground, tmp_path):
-    make([ground], material=21)
+@pytest.mark.parametrize("game", SDKS)
+def test_the_types_of_a_compendium(scene_api, ground, tmp_path, game):
+    make([ground], game=game, material=21)
     types = tmp_path / "h1.compendium"
-    types.write_bytes(made.compendium())
+    types.write_bytes(made.compendium(SDKS[game]))
     (now,) = exported(scene_api, tmp_path / "h1.hkx", compendium=types)
     assert len(now.triangles) == 18
     data = (tmp_path / "h1.hkx").read_bytes()
-    assert len(data) < len(write_collision("20180100", []).write())
-    assert Tagfile.read(data, types.read_bytes()).reference is not None
+    assert len(data) < len(write_collision(SDKS[game], []).write())
+    tag = Tagfile.read(data, types.read_bytes())
+    assert tag.sdk == SDKS[game]
+    assert tag.reference is not None
     types.write_bytes(made.hkx())
     assert "a compendium with an id" in str(export(scene_api, tmp_path / "h1.hkx", compendium=types).errors[0])
 
