@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
-from ..scene.provenance import Provenance
+from ..scene.provenance import Origin
 from . import export
 
 
@@ -51,7 +51,7 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
         collection = chosen_model(context)
-        source = None if collection is None else Provenance.of(collection)
+        source = None if collection is None else Origin.of(collection)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
         context.window_manager.fileselect_add(self)

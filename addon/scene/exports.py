@@ -7,12 +7,11 @@ from typing import Any
 
 from ..codec import FormatError
 from ..codec.flver import Flver
-from ..codec.target import Place
 from . import provenance
 from .gather.flver import gather, own_objects
 from .problems import Problems
 from .settings import FlverExportSettings
-from .writing import ExportResult, Output, write_outputs
+from .writing import ExportResult, write_output
 
 
 def models(context: Any) -> list[Any]:
@@ -68,12 +67,9 @@ def export_flver(
             data = flver.write()
             _check(data)
         with result.timings.stage("write"):
-            source = provenance.Provenance.of(collection)
-            place = None if source is None else Place(source.member, source.member_id)
-            output = Output(data, place, "" if source is None else source.sha256)
-            file = None if source is None else source.file
-            result.written = write_outputs(
-                result.target, [output], file, ".flver", wrapper=settings.wrapper, problems=problems
+            source = provenance.Origin.of(collection)
+            result.written = write_output(
+                result.target, data, source, ".flver", wrapper=settings.wrapper, problems=problems
             )
         result.data = data
     except FormatError as error:
