@@ -1,5 +1,27 @@
-"""Edits of cloth: functions from a cloth file to a cloth file, in plain numpy.
+"""Edits of cloth: functions from records to records, without a tagfile and without Blender.
 
-What an edit does not touch stays the same record, bit for bit. An edited file can at once be checked, stepped
-(`build_setup`) and stored (`codec.havok.cloth.storing`).
+::
+
+    values = values_of(file, sim)                              what a user sets of a simulated cloth, as arrays
+    edited = with_values(file, {sim: replace(values, ...)})    the file with what follows, notes and refusals
+    check_identities(edited.file)                              what no longer fits together
+    try_out(edited.file)                                       whether it stays in one piece
+    changes(file, edited.file)                                 what differs, in words
+    store_cloth(tagfile, edited.file)                          into the tagfile it was read from
+
+Simulated cloths are numbered over the whole file, cloth data after cloth data, as `Setup.layout.sims` has them.
 """
+
+from .changes import Change, changes
+from .edited import Edited
+from .setting import with_values
+from .values import SimValues, values_of
+
+__all__ = [
+    "Change",
+    "Edited",
+    "SimValues",
+    "changes",
+    "values_of",
+    "with_values",
+]
