@@ -23,12 +23,13 @@ from ...codec.havok.cloth import (
     SimCloth,
     SimpleMeshBoneDeform,
     Skeleton,
+    same,
 )
 from ..bones import driven_bones
 from ..results import reference_pose
 from ..vectors import IDENTITY
-from .edited import Edited
-from .shapes import capsule, remade, same, same_record, sphere, tapered_capsule
+from .edited import Edited, sim_places, sims_of
+from .shapes import alike, capsule, remade, sphere, tapered_capsule
 
 __all__ = [
     "PlacedCollidable",
@@ -98,7 +99,7 @@ class _Placer:
     def __init__(self, file: ClothFile) -> None:
         self.file = file
         self.old, self.listed = _survey(file)
-        self.sims = _sims(file)
+        self.sims = [(file.datas[number], file.datas[number].sims[place]) for number, place in sim_places(file)]
         self.bones = file.skeleton.bones if file.skeleton is not None else ()
         self.pose = None if file.skeleton is None else reference_pose(file.skeleton).astype(np.float64)
         self.notes: list[str] = []
@@ -161,7 +162,7 @@ class _Placer:
         stays = placed.bone == old.bone and same(offset, old.offset)
         transform = old.record.transform if stays else self._transform(placed.bone, offset)
         record = replace(record, transform=transform, shape=remade(old.record.shape, record.shape))
-        return old.record if same_record(record, old.record) else record
+        return old.record if alike(record, old.record) else record
 
     def _transform(self, bone: str, offset: Array) -> Array:
         """Return where a collidable is in the reference pose."""
@@ -265,7 +266,7 @@ def _masks(sim: SimCloth, places: list[int]) -> Array:
 
 def _replaced(sim: SimCloth, **values: object) -> SimCloth:
     """Return the cloth with values, itself where they are its own."""
-    fresh = {name: value for name, value in values.items() if not same_record(value, getattr(sim, name))}
+    fresh = {name: value for name, value in values.items() if not alike(value, getattr(sim, name))}
     if "collidables" not in fresh and not _all_same(values["collidables"], sim.collidables):  # type: ignore[arg-type]
         fresh["collidables"] = values["collidables"]
     return replace(sim, **fresh) if fresh else sim  # type: ignore[arg-type]
@@ -276,16 +277,11 @@ def _all_same(a: Iterable[object], b: Iterable[object]) -> bool:
     return len(first) == len(second) and all(x is y for x, y in zip(first, second, strict=True))
 
 
-def _sims(file: ClothFile) -> list[tuple[ClothData, SimCloth]]:
-    """Return the cloths over the whole file, data after data, each with its data."""
-    return [(data, sim) for data in file.datas for sim in data.sims]
-
-
 def _survey(file: ClothFile) -> tuple[tuple[PlacedCollidable, ...], list[list[int]]]:
     """Return the collidables of a file, and for each cloth which of them it lists."""
     found: dict[tuple[object, ...], PlacedCollidable] = {}
     listed = []
-    for number, (_, sim) in enumerate(_sims(file)):
+    for number, sim in enumerate(sims_of(file)):
         own: list[tuple[object, ...]] = []
         for record, (bone, offset) in zip(sim.collidables, _places(sim, file.skeleton), strict=True):
             place = id(record), bone, offset.tobytes()

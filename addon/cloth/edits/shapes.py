@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...codec.binary import Array
-from ...codec.havok.cloth import Capsule, Shape, Sphere, TaperedCapsule
+from ...codec.havok.cloth import Capsule, Shape, Sphere, TaperedCapsule, differences, same
 
 SHORTEST = 1e-6
 """Metres between the ends of a capsule below which it is a sphere: its direction would be noise."""
@@ -86,28 +86,12 @@ def remade(old: Shape, new: Shape) -> Shape:
         stated = ("small", "big", "small_radius", "big_radius")
         if all(same(getattr(old, name), getattr(new, name)) for name in stated):
             return old
-    return old if same_record(old, new) else new
+    return old if alike(old, new) else new
 
 
-def same(a: npt.ArrayLike, b: npt.ArrayLike) -> bool:
-    """Tell whether two values are the same bit for bit."""
-    first, second = np.asarray(a), np.asarray(b)
-    return first.dtype == second.dtype and first.shape == second.shape and first.tobytes() == second.tobytes()
-
-
-def same_record(a: object, b: object) -> bool:
-    """Tell whether two records, arrays or numbers hold the same, bit for bit."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if hasattr(a, "__dataclass_fields__"):
-        return all(same_record(getattr(a, name), getattr(b, name)) for name in a.__dataclass_fields__)
-    if isinstance(a, np.ndarray | np.generic):
-        return same(a, b)  # type: ignore[arg-type]
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(same_record(x, y) for x, y in zip(a, b, strict=True))
-    return a == b
+def alike(a: object, b: object) -> bool:
+    """Tell whether two records, or tuples of records, hold the same to the bit."""
+    return next(differences(a, b), None) is None
 
 
 def _point(values: npt.ArrayLike) -> Array:
