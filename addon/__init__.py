@@ -22,6 +22,7 @@ _MODULES: tuple[str, ...] = (
     ".operators.make_collision",
     ".operators.export_collision",
     ".operators.cloth_playback",
+    ".operators.export_cloth",
     ".operators.drop",
     ".ui.sidebar",
     ".ui.collision",

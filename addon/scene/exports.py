@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,20 @@ def chosen_model(context: Any) -> Any:
 
     The active model is the one of the active object, else the one that the active collection is of.
     """
-    found = models(context)
+    return chosen(context, models(context), own_objects)
+
+
+def chosen(context: Any, found: list[Any], objects: Callable[[Any], Sequence[Any]]) -> Any:
+    """Return the active one of some collections, else the only one; None where there is no telling which.
+
+    Args:
+        context: Blender's.
+        found: the collections.
+        objects: what belongs to one; the active object counts first, then the active collection.
+    """
     active = context.view_layer.objects.active
     for collection in found:
-        if active is not None and active in own_objects(collection):
+        if active is not None and active in objects(collection):
             return collection
     for collection in reversed(found):  # those inside others come later
         if context.collection is not None and context.collection in (collection, *collection.children_recursive):

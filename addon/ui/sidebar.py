@@ -52,6 +52,7 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
         layout = self.layout
         layout.operator("export_scene.ossuary_flver", text="FLVER Model", icon="EXPORT")
         layout.operator("export_scene.ossuary_collision", text="Havok Collision", icon="EXPORT")
+        layout.operator("export_scene.ossuary_cloth", text="Havok Cloth", icon="EXPORT")
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)

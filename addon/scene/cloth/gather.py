@@ -20,7 +20,7 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ..problems import Problems
 from . import rig
-from .keys import ARMATURE, BONE, DRAWN, HELD, KIND, PREFIX, RUNTIME, SHAPE, SIM, SOURCE
+from .keys import ARMATURE, BONE, DRAWN, HELD, KIND, NAME, PREFIX, RUNTIME, SHAPE, SIM, SIMS, SOURCE
 from .placing import read_placed
 from .pointclouds import read
 from .shapes import POINTS, RADII
@@ -34,6 +34,7 @@ from .values import (
     VOLUME,
     count_points,
     read_rest,
+    read_stiffness,
     read_values,
     sim_objects,
 )
@@ -94,7 +95,9 @@ def gather(collection: Any, stored: StoredCloth, problems: Problems) -> Gathered
     result = GatheredCloth()
     clouds, links, copies = sim_objects(collection)
     if copies:
-        problems.warn("shows what another object of the cloth shows already, and is not read", *(o.name for o in copies))
+        problems.warn(
+            "shows what another object of the cloth shows already, and is not read", *(o.name for o in copies)
+        )
     for sim, (record, values) in enumerate(zip(stored.sims, stored.values, strict=True)):
         cloud = clouds.get(sim)
         if cloud is None:
@@ -108,24 +111,21 @@ def gather(collection: Any, stored: StoredCloth, problems: Problems) -> Gathered
                     cloud.name,
                 )
                 continue
-        own = {index: obj for (place, index), obj in links.items() if place == sim}
-        for obj in own.values():
-            _try(problems, obj, read_values, None, {obj[PREFIX + "set_index"]: obj}, record, values)
-        if not problems.errors:
-            _compare(result, sim, cloud, own, record, values)
+        shares = {}
+        for index, share in enumerate(values.stiffness):
+            obj = links.get((sim, index))
+            if obj is not None and share is not None:
+                shares[index] = _try(problems, obj, read_stiffness, obj, share)
+        if problems.errors:
+            continue
+        found = read_values(cloud, shares, record, values)
+        if not same_values(found, values):
+            result.values[sim] = found
+        rest = None if cloud is None else read_rest(cloud)
+        if rest is not None and rest.tobytes() != record.poses[0].tobytes():
+            result.rest[sim] = rest
     result.collidables = _collidables(collection, stored, problems)
     return result
-
-
-def _compare(
-    result: GatheredCloth, sim: int, cloud: Any, links: dict[int, Any], record: records.SimCloth, values: SimValues
-) -> None:
-    found = read_values(cloud, links, record, values)
-    if not same_values(found, values):
-        result.values[sim] = found
-    rest = None if cloud is None else read_rest(cloud)
-    if rest is not None and rest.tobytes() != record.poses[0].tobytes():
-        result.rest[sim] = rest
 
 
 def same_values(one: SimValues, other: SimValues) -> bool:
@@ -191,17 +191,16 @@ def fingerprint(collection: Any) -> bytes:
         elif kind == "links":
             parts += [obj.name.encode(), *_edges(obj.data)]
         elif kind == "collidables" and RUNTIME not in obj:
-            place = [*obj.matrix_parent_inverse, *obj.matrix_basis]
             parent = "" if obj.parent is None else obj.parent.name
-            parts.append(repr((obj.name, parent, obj.parent_type, obj.parent_bone, place)).encode())
+            parts.append(repr((obj.name, parent, obj.parent_type, obj.parent_bone)).encode())
+            parts += [np.array(each).tobytes() for each in (obj.matrix_parent_inverse, obj.matrix_basis)]
             parts += [_properties(obj, _OF_COLLIDABLES), _vertices(obj.data)]
     return b"\0".join(parts)
 
 
 _SETTINGS = tuple(PREFIX + name for name in SETTINGS)
-_OF_COLLIDABLES = (SHAPE, BONE, SOURCE, HELD, DRAWN, PREFIX + "name", PREFIX + "sims") + tuple(
-    PREFIX + name for name in (*POINTS, *RADII)
-)
+_OF_SHAPES = tuple(PREFIX + name for name in (*POINTS, *RADII))
+_OF_COLLIDABLES = (NAME, SHAPE, BONE, SOURCE, SIMS, HELD, DRAWN, *_OF_SHAPES)
 
 
 def _properties(obj: Any, names: tuple[str, ...]) -> bytes:

@@ -199,7 +199,7 @@ def build_cloth(
     if missing:
         result.warnings.append(f"bones that {armature.name} lacks stand still: {', '.join(missing)}")
     _bind_meshes(collection, armature, setup, result)
-    builder = ClothBuilder(collection, armature, setup, context)
+    builder = ClothBuilder(collection, armature, setup.file, context)
     result.points, result.links, result.collidables = builder.build()
     builder.show(points=settings.points, links=settings.links, collidables=settings.collidables)
     return result

@@ -41,3 +41,8 @@ def cloths(scene: Any) -> list[Any]:
 def parts(collection: Any, kind: str) -> list[Any]:
     """Return a cloth's objects of a kind."""
     return [obj for obj in collection.all_objects if obj.get(KIND) == kind]
+
+
+def edited_objects(collection: Any) -> list[Any]:
+    """Return the meshes of a cloth's own that are in edit mode."""
+    return [obj for obj in collection.all_objects if KIND in obj and obj.type == "MESH" and obj.data.is_editmode]

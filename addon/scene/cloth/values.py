@@ -153,25 +153,19 @@ def read_stiffness(obj: Any, stiffness: Array) -> Array:
     return np.stack(columns, axis=-1).reshape(stiffness.shape)
 
 
-def read_values(cloud: Any, links: Mapping[int, Any], record: records.SimCloth, values: SimValues) -> SimValues:
+def read_values(cloud: Any, shares: Mapping[int, Array], record: records.SimCloth, values: SimValues) -> SimValues:
     """Return the values of a simulated cloth as they are in Blender.
 
     Args:
         cloud: its point cloud; None where it is gone.
-        links: its link objects by constraint set.
+        shares: what `read_stiffness` has of its links, by constraint set.
         record: the cloth as it is in the file.
         values: those of the file, for what is missing.
-
-    Raises:
-        FormatError: links that are not those of their set, see `read_stiffness`.
     """
     if cloud is not None:
         values = replace(read_particles(cloud.data, record, values), **dict(_settings(cloud, values)))
-    stiffness = list(values.stiffness)
+    stiffness = [shares.get(index, share) for index, share in enumerate(values.stiffness)]
     for index, constraint in enumerate(record.constraints):
-        share = stiffness[index]
-        if share is not None and index in links:
-            stiffness[index] = read_stiffness(links[index], share)
         if isinstance(constraint, records.LocalRange) and cloud is not None and f"{RANGE}{index}" in cloud:
             stiffness[index] = np.array(cloud[f"{RANGE}{index}"], np.float32)
     return replace(values, stiffness=tuple(stiffness))
