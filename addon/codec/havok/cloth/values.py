@@ -16,6 +16,11 @@ def matrices(values: Array) -> Array:
     return np.ascontiguousarray(np.swapaxes(values.reshape(*values.shape[:-1], 4, 4), -1, -2))
 
 
+def stored_matrices(matrices: Array) -> Array:
+    """Return matrices, (..., 4, 4) for column vectors, as they are stored, (..., 16) f4: the inverse of `matrices`."""
+    return np.ascontiguousarray(np.swapaxes(matrices, -1, -2)).reshape(*matrices.shape[:-2], 16).astype(np.float32)
+
+
 def transform(values: Array) -> Array:
     """Return a stored rigid transform, (16,) f4, as (4, 4); the fourth lanes hold rubbish in files and are not read."""
     matrix = matrices(values)
