@@ -20,7 +20,7 @@ from . import nodes, shapes
 from .keys import BONE, KIND, NAME, PREFIX, RUNTIME, SIM, SIMS, SOURCE
 from .placing import place_at
 from .pointclouds import new_points, write
-from .values import REST, ROW, SET, write_values
+from .values import REST, SET, write_rows, write_values
 
 COLLIDABLE = (0.35, 0.75, 0.4, 0.35)
 LINK_COLORS = {
@@ -97,9 +97,8 @@ class ClothBuilder:
         constraint = record.constraints[index]
         kind = type(constraint).__name__
         mesh = bpy.data.meshes.new(shown_name(f"{title} {kind}"))
-        pairs = edges(constraint)
-        fill_edges(mesh, axes.swap_vectors(record.poses[0]), pairs)
-        write(mesh, ROW, "INT", np.arange(len(pairs), dtype=np.int32), "EDGE")
+        fill_edges(mesh, axes.swap_vectors(record.poses[0]), edges(constraint))
+        write_rows(mesh)
         obj = bpy.data.objects.new(mesh.name, mesh)
         obj.color = LINK_COLORS[kind]
         obj.display_type = "WIRE"

@@ -49,7 +49,7 @@ def begin_edit(context: Any, collection: Any, sim: int, stored: StoredCloth) -> 
         bpy.ops.object.mode_set(mode="OBJECT")
     obj = edit_mesh(collection, sim)
     if obj is None:
-        obj = _made(collection, sim, stored)
+        obj = _made(context, collection, sim, stored)
     for other in context.view_layer.objects:
         other.select_set(state=other == obj)
     context.view_layer.objects.active = obj
@@ -57,7 +57,7 @@ def begin_edit(context: Any, collection: Any, sim: int, stored: StoredCloth) -> 
     return obj
 
 
-def _made(collection: Any, sim: int, stored: StoredCloth) -> Any:
+def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     record = stored.sims[sim]
     cloud = sim_objects(collection)[0].get(sim)
     if cloud is None or count_points(cloud) != len(record):
@@ -69,12 +69,17 @@ def _made(collection: Any, sim: int, stored: StoredCloth) -> Any:
     write(mesh, PARTICLE, "INT", np.arange(len(record), dtype=np.int32))
     write_particles(mesh, record, read_particles(cloud.data, record, stored.values[sim]))
     obj = bpy.data.objects.new(mesh.name, mesh)
-    set_properties(obj, {KIND: EDIT, SIM: sim, HIDDEN: cloud.hide_get()})
+    set_properties(obj, {KIND: EDIT, SIM: sim})
     obj.hide_render = True
     obj.show_wire = obj.show_all_edges = True
     for holder in cloud.users_collection:
         holder.objects.link(obj)
     obj.parent = collection[ARMATURE]
+    if obj.name not in context.view_layer.objects:
+        bpy.data.objects.remove(obj)
+        bpy.data.meshes.remove(mesh)
+        raise FormatError(f"{cloud.name} is in a collection that is excluded from the view layer")
+    obj[HIDDEN] = cloud.hide_get()
     cloud.hide_set(True)
     return obj
 

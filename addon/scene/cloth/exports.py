@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...cloth.edits import new_faults, try_out
 from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.havok.cloth import ClothFile
 from ...codec.havok.cloth.comparing import differences
@@ -18,6 +19,7 @@ from .edits import EditedCloth, edited_cloth, source_tagfile
 from .keys import ARMATURE, PREFIX, TYPES, cloths
 
 ENDING = ".hkx"
+INSIST = "Tried for two seconds, the cloth does not hold. The export option Write Even If Faulty writes it all the same"
 
 
 def chosen_cloth(context: Any) -> Any:
@@ -86,8 +88,12 @@ def export_cloth(
 def _examine(edited: EditedCloth, problems: Problems, *, insist: bool) -> None:
     """Check that the parts of a cloth fit together and that it stays in one piece; report what does not."""
     report = problems.warn if insist else problems.error
-    names = list(edited.gathered.objects.values())
-    del edited, names, report
+    gathered = edited.gathered
+    for fault in new_faults(edited.stored.file, edited.file):
+        report(fault.text, *([gathered.objects[fault.sim]] if fault.sim in gathered.objects else []))
+    trial = try_out(edited.file)
+    if trial.fault:
+        report(f"{INSIST}: {trial.fault}", *gathered.objects.values())
 
 
 def _encode(collection: Any, file: ClothFile) -> bytes:

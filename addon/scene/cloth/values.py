@@ -130,6 +130,11 @@ def write_stiffness(obj: Any, stiffness: Array) -> None:
         write(obj.data, name, "FLOAT", column if rows is None else column[rows], "EDGE")
 
 
+def write_rows(mesh: Any) -> None:
+    """Note on the edges of links which link of their set they are."""
+    write(mesh, ROW, "INT", np.arange(len(mesh.edges), dtype=np.int32), "EDGE")
+
+
 def read_stiffness(obj: Any, stiffness: Array) -> Array:
     """Return the stiffness of a set from the edges of its links, in their stored order.
 
