@@ -14,14 +14,18 @@ Simulated cloths are numbered over the whole file, cloth data after cloth data, 
 
 from .changes import Change, changes
 from .edited import Edited
+from .identities import Fault, check_identities, new_faults
 from .setting import with_values
 from .values import SimValues, values_of
 
 __all__ = [
     "Change",
     "Edited",
+    "Fault",
     "SimValues",
     "changes",
+    "check_identities",
+    "new_faults",
     "values_of",
     "with_values",
 ]
