@@ -15,6 +15,9 @@ from .data import ClothData, ClothFile, SimCloth
 from .operators import MoveParticles, Operator, Simulate
 from .reading import CONTAINER, read_cloth
 from .storing_constraints import put, put_columns, store_constraint
+from .storing_operators import DEFORMERS
+from .storing_reads import store_reads
+from .storing_shapes import store_collidables
 
 
 def store_cloth(tag: Tagfile, file: ClothFile) -> None:
@@ -41,6 +44,10 @@ def store_cloth(tag: Tagfile, file: ClothFile) -> None:
             datas += container.links("clothDatas").views()
     before, after = old.datas, file.datas
     _same_number(tag.root, "clothDatas", before, after)
+    for left, right in zip(before, after, strict=True):
+        _same_number(tag.root, "simClothDatas", left.sims, right.sims)
+        _same_number(tag.root, "operators", left.operators, right.operators)
+    store_collidables(tag, old, file)
     for view, left, right in zip(datas, before, after, strict=True):
         if left is not right:
             _store_data(view, left, right)
@@ -64,6 +71,7 @@ def _store_data(view: View, old: ClothData, new: ClothData) -> None:
         for inner, left, right in zip(view.links(name).views(), before, after, strict=True):
             if next(differences(left, right), None) is not None:
                 store(inner, left, right)
+    store_reads(view, old, new)
 
 
 def _store_sim(view: View, old: SimCloth, new: SimCloth) -> None:
@@ -132,4 +140,5 @@ def _store_move(view: View, old: MoveParticles, new: MoveParticles) -> None:
 OPERATORS: dict[type[Operator], Callable[[View, Any, Any], None]] = {
     Simulate: _store_simulate,
     MoveParticles: _store_move,
+    **DEFORMERS,
 }
