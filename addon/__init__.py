@@ -22,11 +22,16 @@ _MODULES: tuple[str, ...] = (
     ".operators.make_collision",
     ".operators.export_collision",
     ".operators.cloth_playback",
+    ".operators.cloth_values",
+    ".operators.cloth_edit",
+    ".operators.cloth_collidables",
+    ".operators.cloth_feel",
     ".operators.export_cloth",
     ".operators.drop",
     ".ui.sidebar",
     ".ui.collision",
     ".ui.cloth",
+    ".ui.cloth_edit",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -36,6 +37,14 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
 def columns(context: Any, taken: int = MARGIN) -> int:
     """Return how many characters fit in a line of a panel that gives some to other things."""
     return max(int(context.region.width / context.preferences.system.ui_scale / CHARACTER) - taken, 16)
+
+
+def draw_lines(layout: Any, lines: list[str], width: int, icon: str) -> None:
+    """Write sentences one below the other, each with an icon, broken into lines of so many characters."""
+    column = layout.column(align=True)
+    for line in lines:
+        for number, part in enumerate(textwrap.wrap(line, width)):
+            column.label(text=part, icon="BLANK1" if number else icon, translate=False)
 
 
 class VIEW3D_PT_ossuary_export(bpy.types.Panel):

@@ -80,7 +80,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
         bpy.data.meshes.remove(mesh)
         raise FormatError(f"{cloud.name} is in a collection that is excluded from the view layer")
     obj[HIDDEN] = cloud.hide_get()
-    cloud.hide_set(True)
+    cloud.hide_set(state=True)
     return obj
 
 
@@ -138,42 +138,50 @@ def cancel_edit(collection: Any, obj: Any) -> None:
     bpy.data.objects.remove(obj)
     bpy.data.meshes.remove(mesh)
     if cloud is not None and cloud.name in bpy.context.view_layer.objects:
-        cloud.hide_set(hidden)
+        cloud.hide_set(state=hidden)
         bpy.context.view_layer.objects.active = cloud
         cloud.select_set(state=not hidden)
 
 
-def settable(mesh: Any) -> list[tuple[str, str]]:
-    """Return name and type of the attributes of particles that an edit mesh has."""
-    found = [(name, kind) for name, kind, _ in PARTICLES if name in mesh.attributes]
-    return found + [(each.name, "FLOAT") for each in mesh.attributes if each.name.startswith(VOLUME)]
+def settable(mesh: Any) -> list[str]:
+    """Return the names of the attributes of particles that an edit mesh has."""
+    found = [name for name, _, _ in PARTICLES if name in mesh.attributes]
+    return found + [each.name for each in mesh.attributes if each.name.startswith(VOLUME)]
 
 
-def set_selected(obj: Any, name: str, value: float | int | bool) -> int:
+def set_selected(obj: Any, name: str, value: float) -> int:
     """Give the selected vertices of an edit mesh a value, or the selected edges of links; return how many.
 
     Args:
         obj: in edit mode or not.
         name: of the attribute.
-        value: a number; of an INT attribute the same bits as a signed number.
+        value: a number, of a BOOLEAN attribute 0 or 1; of an INT one the same bits as a signed number.
     """
     mesh = obj.data
-    if not mesh.is_editmode:
-        attribute = mesh.attributes[name]
-        elements = mesh.vertices if attribute.domain == "POINT" else mesh.edges
-        chosen = np.empty(len(elements), np.bool_)
-        elements.foreach_get("select", chosen)
-        values = read(mesh, name, attribute.data_type, attribute.domain)
-        if values is not None:
-            values[chosen] = value
-            attribute.data.foreach_set(FIELDS[attribute.data_type], values)
-        return int(chosen.sum())
+    if mesh.is_editmode:
+        return _set_edited(mesh, name, value)
+    attribute = mesh.attributes[name]
+    elements = mesh.vertices if attribute.domain == "POINT" else mesh.edges
+    chosen = np.empty(len(elements), np.bool_)
+    elements.foreach_get("select", chosen)
+    values = read(mesh, name, attribute.data_type, attribute.domain)
+    if values is not None:
+        values[chosen] = value
+        attribute.data.foreach_set(FIELDS[attribute.data_type], values)
+        mesh.update_tag()
+    return int(np.count_nonzero(chosen))
+
+
+def _set_edited(mesh: Any, name: str, value: float) -> int:
+    """Do the same in edit mode."""
     shape = bmesh.from_edit_mesh(mesh)
-    elements = shape.verts if mesh.attributes[name].domain == "POINT" else shape.edges
-    layers = elements.layers
-    layer = layers.float.get(name) or layers.int.get(name) or layers.bool.get(name)
-    chosen = [each for each in elements if each.select]
-    for each in chosen:
-        each[layer] = value
-    bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
-    return len(chosen)
+    for elements in (shape.verts, shape.edges):
+        for kind, made in ((elements.layers.float, float), (elements.layers.int, int), (elements.layers.bool, bool)):
+            layer = kind.get(name)
+            if layer is not None:
+                chosen = [each for each in elements if each.select]
+                for each in chosen:
+                    each[layer] = made(value)
+                bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
+                return len(chosen)
+    return 0

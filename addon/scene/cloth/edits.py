@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...cloth.edits import Change, changes, with_values
 from ...cloth.edits.collidables import with_collidables
 from ...cloth.edits.edited import Edited
+from ...cloth.edits.rest import with_rest
 from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.havok.cloth import ClothFile
 from ..problems import Problem, Problems
@@ -15,7 +18,7 @@ from .gather import GatheredCloth, StoredCloth, fingerprint, gather
 from .keys import DATA, TYPES, edited_objects
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class EditedCloth:
     """A cloth as it is in Blender.
 
@@ -33,8 +36,9 @@ class EditedCloth:
     errors: list[Problem]
     notes: list[Problem]
 
+    @cached_property
     def changes(self) -> list[Change]:
-        """Return what differs from the file that was imported, in words."""
+        """What differs from the file that was imported, in words."""
         return changes(self.stored.file, self.file)
 
 
@@ -80,24 +84,18 @@ def edited_cloth(collection: Any, stored: StoredCloth | None = None) -> EditedCl
     return EditedCloth(stored, file, gathered, problems.errors, problems.warnings)
 
 
-def _steps(file: ClothFile, gathered: GatheredCloth) -> Any:
-    """Yield one edit after another, each with the names of the objects it is about."""
-    for sim in sorted(gathered.values.keys() | gathered.rest.keys()):
-        names = [gathered.objects[sim]] if sim in gathered.objects else []
-        if sim in gathered.values:
-            edited = with_values(file, {sim: gathered.values[sim]})
-            file = edited.file
-            yield edited, names
-        if sim in gathered.rest:
-            edited = _with_rest(file, {sim: gathered.rest[sim]})
-            file = edited.file
-            yield edited, names
+def _steps(file: ClothFile, gathered: GatheredCloth) -> Iterator[tuple[Edited, list[str]]]:
+    """Yield one edit after another, each with the names of the objects that it is about."""
+    for sim, values in sorted(gathered.values.items()):
+        edited = with_values(file, {sim: values})
+        file = edited.file
+        yield edited, [gathered.objects[sim]] if sim in gathered.objects else []
+    if gathered.rest:
+        edited = with_rest(file, gathered.rest)
+        file = edited.file
+        yield edited, [gathered.objects[sim] for sim in sorted(gathered.rest)]
     if gathered.collidables is not None:
         yield with_collidables(file, gathered.collidables), []
-
-
-def _with_rest(file: ClothFile, wanted: Any) -> Edited:
-    return Edited(file, [], ["not yet"])
 
 
 class EditedCloths:

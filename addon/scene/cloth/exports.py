@@ -22,20 +22,25 @@ ENDING = ".hkx"
 INSIST = "Tried for two seconds, the cloth does not hold. The export option Write Even If Faulty writes it all the same"
 
 
+def cloth_of(scene: Any, obj: Any) -> Any:
+    """Return the collection of the cloth that an object is a part of, or that is alone on its armature; else None."""
+    found = cloths(scene)
+    for collection in found:
+        if obj in collection.all_objects[:]:
+            return collection
+    armature = obj if obj.type == "ARMATURE" else obj.find_armature()
+    on_it = [each for each in found if armature is not None and each.get(ARMATURE) == armature]
+    return on_it[0] if len(on_it) == 1 else None
+
+
 def chosen_cloth(context: Any) -> Any:
     """Return the collection of the active cloth, else of the only one; None where there is no telling which.
 
-    The active cloth is the one of the active object, else that on the active object's armature, else the one that the
-    active collection is of.
+    The active cloth is the one of the active object, see `cloth_of`, else the one that the active collection is of.
     """
-    found = cloths(context.scene)
-    own = chosen(context, found, lambda collection: list(collection.all_objects))
     active = context.view_layer.objects.active
-    if own is None and active is not None:
-        armature = active if active.type == "ARMATURE" else active.find_armature()
-        on_it = [each for each in found if armature is not None and each.get(ARMATURE) == armature]
-        own = on_it[0] if len(on_it) == 1 else None
-    return own
+    own = None if active is None else cloth_of(context.scene, active)
+    return own or chosen(context, cloths(context.scene), lambda _: ())
 
 
 def export_cloth(

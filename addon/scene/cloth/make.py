@@ -23,7 +23,14 @@ SHAPED = ("MESH", "SURFACE", "META", "CURVE", "FONT")
 
 
 def add_collidables_from(
-    context: Any, collection: Any, file: ClothFile, objects: Iterable[Any], bone: str, *, sims: Iterable[int], keep: bool
+    context: Any,
+    collection: Any,
+    file: ClothFile,
+    objects: Iterable[Any],
+    bone: str,
+    *,
+    sims: Iterable[int],
+    keep: bool,
 ) -> list[Any]:
     """Make collidables as large as objects, on a bone as it is posed; all of them or none.
 
