@@ -14,18 +14,25 @@ Simulated cloths are numbered over the whole file, cloth data after cloth data, 
 
 from .changes import Change, changes
 from .edited import Edited
+from .feel import Feel, feel_of, with_feel
 from .identities import Fault, check_identities, new_faults
 from .setting import with_values
+from .trial import Trial, try_out
 from .values import SimValues, values_of
 
 __all__ = [
     "Change",
     "Edited",
     "Fault",
+    "Feel",
     "SimValues",
+    "Trial",
     "changes",
     "check_identities",
+    "feel_of",
     "new_faults",
+    "try_out",
     "values_of",
+    "with_feel",
     "with_values",
 ]

@@ -136,8 +136,8 @@ def _particles(count: int | np.intp) -> str:
 
 def _span(values: Array) -> str:
     """Return a value, or the smallest and largest."""
-    low, high = values.min(), values.max()
-    return _number(low) if low == high else f"{_number(low)} to {_number(high)}"
+    low, high = _number(values.min()), _number(values.max())
+    return low if low == high else f"{low} to {high}"
 
 
 def _number(value: Any) -> str:

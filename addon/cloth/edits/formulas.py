@@ -14,6 +14,8 @@ from ...codec.havok import cloth as records
 
 HEIGHT_FACTOR = 64
 """A bend link is skipped where it stands 8 times as far off as the set's largest rest height (found on real files)."""
+PAIRS = 4_000_000
+"""Distances measured at once."""
 
 
 class Bend(NamedTuple):
@@ -72,3 +74,21 @@ def height_limit(one: records.BendStiffness, pose: Array) -> np.float32:
 def volume_center(one: records.Volume, pose: Array) -> Array:
     """Return the weighted centre of a volume's particles, (3,) f8: rest vectors run from there."""
     return one.frame_weight.astype(np.float64) @ pose.astype(np.float64)[one.frame_particle]
+
+
+def nearest(points: Array, targets: Array) -> Array:
+    """Return for each point, (k, d), the place of the nearest target, (m, d); the first of those equally near.
+
+    Args:
+        points: of any number of dimensions.
+        targets: at least one.
+    """
+    found = np.zeros(len(points), np.intp)
+    rows = max(1, PAIRS // len(targets))
+    for start in range(0, len(points), rows):
+        part = points[start : start + rows].astype(np.float64)
+        gaps = np.zeros((len(part), len(targets)))
+        for axis in range(points.shape[1]):
+            gaps += np.square(part[:, axis, None] - targets[:, axis])
+        found[start : start + rows] = gaps.argmin(1)
+    return found

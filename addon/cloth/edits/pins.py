@@ -15,6 +15,7 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from .accepting import Subject, differing, listed
+from .formulas import nearest
 from .values import SimValues
 
 NOWHERE = -1
@@ -90,12 +91,6 @@ def insertion_order(stored: Array, joined: Array) -> Array:
     """Return how rows are put in order after some were added: as the stored ones are, by vertex, else at the end."""
     ascending = bool((np.diff(stored.astype(np.int64)) >= 0).all())
     return np.argsort(joined, kind="stable") if ascending else np.arange(len(joined))
-
-
-def nearest(points: Array, targets: Array) -> Array:
-    """Return for each point, (k, 3), the place of the nearest target, (m, 3); the first of those equally near."""
-    gaps = np.square(points[:, None].astype(np.float64) - targets[None]).sum(2)
-    return gaps.argmin(1)
 
 
 def _refuse(subject: Subject, old: SimValues, new: SimValues) -> Array:

@@ -11,8 +11,8 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from .accepting import Subject, differing, listed
-from .formulas import height_limit
-from .pins import insertion_order, nearest, reference_vertices
+from .formulas import height_limit, nearest
+from .pins import insertion_order, reference_vertices
 from .terms import mass_sums, stored_stiffness, to_stored, with_stored
 from .values import SimValues
 
