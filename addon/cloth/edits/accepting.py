@@ -163,5 +163,6 @@ def _ordered(old: SimValues, new: SimValues, subject: Subject) -> SimValues:
 def differing(old: Array, new: Array) -> Array:
     """Return which values differ to the bit, bool of their shape; both f4, or both of another kind."""
     if old.dtype == np.float32:
-        return np.ascontiguousarray(old).view(np.uint32) != np.ascontiguousarray(new).view(np.uint32)
-    return old != new
+        # not ascontiguousarray, which has no arrays of no dimensions
+        return np.asarray(np.asarray(old, order="C").view(np.uint32) != np.asarray(new, order="C").view(np.uint32))
+    return np.asarray(old != new)
