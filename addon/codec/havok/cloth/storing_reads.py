@@ -117,7 +117,8 @@ def _store_use(owner: View, number: int, count: int, use: _Use) -> None:
         numbers.append(number)
     usage = owner.many("usedTransformSets").at(numbers.index(number)).one("transformSetUsage")
     flags = usage.values["perComponentFlags"]
-    flags[0] = (flags[0] & ~(READ | READ_FIRST)) | (READ * bool(use.read)) | (READ_FIRST * bool(use.first))
+    other = int(flags[0]) & ~(READ | READ_FIRST)
+    flags[0] = other | READ * bool(use.read) | READ_FIRST * bool(use.first)
     if not len(usage.many("perComponentTransformTrackers")):
         usage["perComponentTransformTrackers"] = records(usage, "perComponentTransformTrackers", COMPONENTS)
         for tracker in usage.many("perComponentTransformTrackers"):
