@@ -276,3 +276,26 @@ def test_volumes_let_a_pinned_particle_go(corpus):
     made = next(one for one in turned(file, 0, [one]).file[0].sims[0].constraints if isinstance(one, records.Volume))
     assert np.array_equal(made.apply_stiffness == 0, volume.apply_particle == one)
     assert np.array_equal(made.apply_particle, volume.apply_particle)
+
+
+@pytest.mark.parametrize("left", ["one free", "one pinned", "every other"])
+def test_many_at_once(own, left):
+    """Hardly any particle free, hardly any pinned, every other: what comes out is valid, calm and can be stored."""
+    wanted = {}
+    for sim, record in enumerate(own.sims):
+        pinned = np.arange(len(record)) % 2 == 0
+        if left == "one free":
+            pinned[:] = True
+            pinned[np.flatnonzero(record.mass > 0)[0]] = False
+        elif left == "one pinned":
+            pinned[:] = False
+            pinned[record.fixed[0]] = True
+        wanted[sim] = replace(values_of(own.cloth, sim), pinned=pinned)
+    edited = with_values(own.cloth, wanted)
+    assert all("having no links" in text for text in edited.refusals)
+    got = [values_of(edited.file, sim).pinned for sim in wanted]
+    if not edited.refusals:
+        assert all(np.array_equal(mine, wanted[sim].pinned) for sim, mine in enumerate(got))
+    assert check_identities(edited.file) == []
+    assert try_out(edited.file, 60).fault == ""
+    assert not trails(edited.file, read_cloth(Tagfile.read(own.stored(edited.file))))
