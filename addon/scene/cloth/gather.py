@@ -117,8 +117,8 @@ def gather(collection: Any, stored: StoredCloth, problems: Problems) -> Gathered
                 shares[index] = _try(problems, obj, read_stiffness, obj, share)
         if problems.errors:
             continue
-        found = read_values(cloud, shares, record, values)
-        if not same_values(found, values):
+        found = _try(problems, cloud, read_values, cloud, shares, record, values)
+        if found is not None and not same_values(found, values):
             result.values[sim] = found
         rest = None if cloud is None else read_rest(cloud)
         if rest is not None and rest.tobytes() != record.poses[0].tobytes():
