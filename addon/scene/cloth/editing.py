@@ -84,7 +84,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     obj.show_wire = obj.show_all_edges = True
     for holder in cloud.users_collection:
         holder.objects.link(obj)
-    obj.parent = collection[ARMATURE]
+    obj.parent = collection.get(ARMATURE)
     context.view_layer.update()
     if obj.name not in context.view_layer.objects:
         bpy.data.objects.remove(obj)
@@ -97,6 +97,8 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
 
 def _drawable(triangles: Array) -> Array:
     """Return triangles of three corners, each once, wound for Blender: edit mode takes no others."""
+    if not len(triangles):
+        return np.zeros((0, 3), np.int32)
     sides = np.sort(triangles, axis=1)
     whole = np.flatnonzero((sides[:, 0] != sides[:, 1]) & (sides[:, 1] != sides[:, 2]))
     _, first = np.unique(sides[whole], axis=0, return_index=True)
