@@ -94,7 +94,12 @@ def test_changes_are_listed_in_words(scene_api, blender, bring):
     obj.data.update_tag()
     made.collidables[0].location.x += 0.1
     text = "\n".join(listed(made.collection))
-    for word in ("damping", "1 particle: radius", "1 particle moved", "collidables changed"):
+    for word in (
+        "damping",
+        "1 particle: radius",
+        "1 particle moved",
+        f"collidable {made.collidables[0]['cloth_name']}: moved",
+    ):
         assert word in text
 
 
