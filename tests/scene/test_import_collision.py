@@ -234,8 +234,7 @@ def test_colours_by_every_mode(scene_api, scene, tmp_path):
     assert colors(first) == wanted | {"h no material point set": 12}
 
 
-def test_shades_differ_in_lightness():
-    pytest.importorskip("bpy")
+def test_shades_differ_in_lightness(blender):
     from addon.scene.collision.colors import Mode, color_of
     from addon.scene.collision.sets import CollisionSet
 
