@@ -11,7 +11,7 @@ def main(args: list[str]) -> int:
     try:
         from addon.operators.convert import run
 
-        return run(["convert", *args])
+        return run(["convert", *args], program="dev.py")
     finally:
         # Blender 4.5 as a module hangs at exit with classes registered.
         addon.unregister()

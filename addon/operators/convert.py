@@ -24,23 +24,27 @@ whole folders, of which the files that hold nothing are passed over."""
 _EPILOG = "Exit status: 0 all files were converted, 1 some failed, 2 the command line is wrong."
 
 
-def run(args: Sequence[str]) -> int:
+def run(args: Sequence[str], program: str = f"blender --command {COMMAND}") -> int:
     """Run the command and return its exit status.
 
     Args:
         args: what follows the command's name.
+        program: what was called, for the help.
     """
     try:
-        options = _parser().parse_args(list(args))
+        options = _parser(program).parse_args(list(args))
     except SystemExit as end:  # which is how argparse answers --help and mistakes
         return int(end.code or 0)
     missing = [str(path) for path in options.inputs if not path.exists()]
     if missing:
         sys.stderr.write(f"No such file or folder: {', '.join(missing)}\n")
         return USAGE
+    if options.out.exists() and not options.out.is_dir():
+        sys.stderr.write(f"Not a folder: {options.out}\n")
+        return USAGE
     settings = ConvertSettings(
         format=Format(options.format),
-        parts=frozenset(map(Part, options.include or Part)),
+        parts=options.include,
         member_filter=options.members,
         scale=options.scale,
         skip_existing=options.skip_existing,
@@ -53,20 +57,19 @@ def run(args: Sequence[str]) -> int:
     return SOME_FAILED if any(each.outcome in {Outcome.FAILED, Outcome.PARTLY} for each in found) else 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Ossuary without a window.")
+def _parser(program: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description="Ossuary without a window.")
     commands = parser.add_subparsers(dest="command", required=True)
-    one = commands.add_parser(
-        "convert", help="turn files into .blend or .glb", description=_DESCRIPTION, epilog=_EPILOG
-    )
+    one = commands.add_parser("convert", help="turn files into others", description=_DESCRIPTION, epilog=_EPILOG)
     one.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="a file, or a folder with all below it")
     one.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder for what they become")
     one.add_argument("--format", choices=[each.value for each in Format], default=Format.BLEND.value)
     one.add_argument(
         "--include",
-        nargs="+",
-        choices=[each.value for each in Part],
-        help="what is taken from files; all if this is not given. collision has ragdolls too",
+        type=_parts,
+        default=frozenset(Part),
+        metavar="PARTS",
+        help="what is taken from files, with commas between: model, collision (ragdolls too), cloth. All if not given",
     )
     one.add_argument("--members", default="", metavar="PATTERN", help="only members of binders so named, with * and ?")
     one.add_argument("--scale", type=_positive, default=1.0, metavar="FACTOR", help="size of what is imported")
@@ -75,10 +78,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _parts(text: str) -> frozenset[Part]:
+    try:
+        return frozenset(map(Part, text.split(",")))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}: it is one of {', '.join(Part)}") from error
+
+
 def _positive(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return value
 
 

@@ -141,10 +141,13 @@ def convert(
         result = Converted(task.path, task.target)
         began = time.perf_counter()
         if task.target in taken:
-            result.failures.append(f"{taken[task.target]} has become {task.target.name} already")
+            if taken[task.target].samefile(task.path):
+                continue  # it was named twice
+            result.failures.append(f"{taken[task.target]} has become {task.target} already")
         else:
-            taken[task.target] = task.path
             _try(task, settings, result)
+            if result.outcome != Outcome.NOTHING:
+                taken[task.target] = task.path
         result.seconds = time.perf_counter() - began
         results.append(result)
         if tell is not None:
@@ -207,7 +210,7 @@ def _convert(task: Task, settings: ConvertSettings, result: Converted) -> None:
     imported = _import(source, parts, settings)
     result.made = "; ".join(each.made for each in imported if each.made)
     for each in imported:
-        result.failures += [why for _name, why in each.failures]
+        result.failures += [why for _name, why in each.failures if why not in result.failures]
         result.warnings += each.details[len(each.failures) :]
     if result.made:
         _write(task.target, settings.format)
