@@ -236,7 +236,8 @@ def _import(source: Source, parts: set[Part], settings: ConvertSettings) -> list
 def _write(target: Path, form: Format) -> None:
     """Write the scene; the file has its name when it is complete, so that a run that was stopped can go on."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f"{target.stem}.unfinished.{form}")
+    # absolute, for to Blender 4.5 relative means relative to $PWD, wherever the process is
+    unfinished = target.with_name(f"{target.stem}.unfinished.{form}").absolute()
     try:
         if form == Format.BLEND:
             bpy.ops.wm.save_as_mainfile(filepath=str(unfinished), copy=True, compress=True)
