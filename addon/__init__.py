@@ -23,6 +23,7 @@ _MODULES: tuple[str, ...] = (
     ".operators.export_collision",
     ".operators.cloth_playback",
     ".operators.drop",
+    ".operators.convert",
     ".ui.sidebar",
     ".ui.collision",
     ".ui.cloth",

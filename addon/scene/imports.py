@@ -9,7 +9,7 @@ from typing import Any
 
 from ..codec import FormatError
 from ..codec.flver import Flver
-from ..codec.source import Kind, Member, open_source
+from ..codec.source import Kind, Member, Opener, Source, open_source
 from ..model import PlacedModel
 from . import flver as flver_scene
 from . import provenance
@@ -41,6 +41,7 @@ def import_flver(
     *,
     cache: DecodedCache | None = None,
     progress: Progress | None = None,
+    opener: Opener = open_source,
 ) -> ImportResult:
     """Import the models in files: loose FLVERs and binders, wrapped or not.
 
@@ -53,14 +54,14 @@ def import_flver(
         settings: how to import; None for the defaults.
         cache: keeps the decoded files for the next call; files of earlier calls leave it.
         progress: called with the share done, 0 to 1.
+        opener: opens each file; for callers that have it open.
 
     Returns:
         What was made, warned of and failed. Nothing is raised for files that cannot be read.
     """
     result = ImportResult()
-    import_files(
-        context, paths, _Job(context, settings or FlverSettings(), result), result, cache=cache, progress=progress
-    )
+    job = _Job(context, settings or FlverSettings(), result, opener)
+    import_files(context, paths, job, result, cache=cache, progress=progress)
     for model in result.models:
         result.timings.add(model.timings)
     return result
@@ -71,12 +72,15 @@ class _Job:
     context: Any
     settings: FlverSettings
     result: ImportResult
+    opener: Opener
 
     def key(self, _path: Path) -> tuple[str, bool]:
         return self.settings.member_filter, self.settings.cloth
 
     def decode(self, path: Path, progress: Progress) -> DecodedFile:
-        return _decode(path, self.settings, self.result.timings, progress)
+        with self.result.timings.stage("open"):
+            source = self.opener(path, None, progress)
+        return _decode(source, self.settings, self.result.timings)
 
     def build(self, path: Path, decoded: DecodedFile) -> Callable[[], None]:
         models = [_build(path, member, model, self.context, self.settings) for member, model in decoded.models]
@@ -90,10 +94,8 @@ class _Job:
         return note
 
 
-def _decode(path: Path, settings: FlverSettings, timings: Timings, progress: Progress) -> DecodedFile:
+def _decode(source: Source, settings: FlverSettings, timings: Timings) -> DecodedFile:
     """Read, check and place every model of a file."""
-    with timings.stage("open"):
-        source = open_source(path, progress=progress)
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind == Kind.FLVER]
     warnings = [member.fault for member in wanted if member.kind == Kind.UNREADABLE]
