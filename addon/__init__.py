@@ -13,6 +13,7 @@ from types import ModuleType
 # package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
+    ".operators.preferences",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",
@@ -23,6 +24,7 @@ _MODULES: tuple[str, ...] = (
     ".operators.export_collision",
     ".operators.cloth_playback",
     ".operators.drop",
+    ".ui.preferences",
     ".ui.sidebar",
     ".ui.collision",
     ".ui.cloth",
