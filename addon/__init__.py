@@ -13,6 +13,7 @@ from types import ModuleType
 # package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
+    ".operators.preferences",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",
@@ -24,6 +25,7 @@ _MODULES: tuple[str, ...] = (
     ".operators.cloth_playback",
     ".operators.drop",
     ".operators.convert",
+    ".ui.preferences",
     ".ui.sidebar",
     ".ui.collision",
     ".ui.cloth",

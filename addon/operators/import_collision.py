@@ -13,6 +13,7 @@ from ..scene import CollisionResult, CollisionSettings, DecodedCache, import_col
 from ..scene.collision.colors import Mode
 from ..scene.collision.sets import CollisionSet, sets_beside
 from .files import ImportsFiles
+from .preferences import preferences
 
 COLOR_ITEMS = (
     ("MATERIAL", "Material", "A shade of the set's colour for each hit material"),
@@ -60,7 +61,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
         """Import the bodies in files."""
-        result = import_collision(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        result = import_collision(context, paths, self.settings(context), cache=type(self).cache, progress=progress)
         view = context.scene.ossuary_collision
         if result.bodies:
             view["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
@@ -69,7 +70,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             body.object.show_in_front = view.in_front
         return result
 
-    def settings(self) -> CollisionSettings:
+    def settings(self, context: Any) -> CollisionSettings:
         """Return the options."""
         also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
         return CollisionSettings(
@@ -79,6 +80,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             set=None if self.set == "AUTO" else CollisionSet(self.set),
             also=frozenset(name for name, wanted in also if wanted),
             color=Mode(self.color),
+            colors=preferences(context).colors,
         )
 
     def _compendium(self) -> Path | None:

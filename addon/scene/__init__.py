@@ -8,8 +8,18 @@ from .collision.imports import CollisionSettings, import_collision
 from .exports import chosen_model, export_flver, models
 from .files import DecodedCache
 from .imports import import_flver
+from .preferences import Preferences
 from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
-from .settings import CollisionExportSettings, FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
+from .settings import (
+    CollisionExportSettings,
+    FlverExportSettings,
+    FlverSettings,
+    GameFolders,
+    Included,
+    LodPolicy,
+    Lods,
+    Wrapper,
+)
 from .writing import ExportResult
 
 __all__ = [
@@ -23,6 +33,7 @@ __all__ = [
     "ExportResult",
     "FlverExportSettings",
     "FlverSettings",
+    "GameFolders",
     "ImportResult",
     "ImportedBody",
     "ImportedCloth",
@@ -32,6 +43,7 @@ __all__ = [
     "Lods",
     "PlayOptions",
     "Player",
+    "Preferences",
     "Wrapper",
     "chosen_bodies",
     "chosen_model",

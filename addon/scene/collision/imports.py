@@ -14,7 +14,7 @@ from ...collision import Surface, surface
 from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
-from .colors import Mode, Palette, paint
+from .colors import SET_COLORS, Mode, Palette, SetColors, paint
 from .sets import SCALE, CollisionSet, Groups, Place, place_of, sets_beside
 from .sources import Packer
 
@@ -32,6 +32,7 @@ class CollisionSettings:
         set: the set that all bodies go to; None to tell it by their names.
         also: other sets of a map to import where they lie beside the one chosen.
         color: what the colours tell.
+        colors: of the sets.
     """
 
     member_filter: str = ""
@@ -40,6 +41,7 @@ class CollisionSettings:
     set: CollisionSet | None = None
     also: frozenset[CollisionSet] = frozenset()
     color: Mode = Mode.MATERIAL
+    colors: SetColors = field(default_factory=lambda: SET_COLORS)
 
 
 @dataclass
@@ -182,7 +184,7 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 
 
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
-    groups, palette, packer = Groups(context, settings.scale), Palette(), Packer()
+    groups, palette, packer = Groups(context, settings.scale), Palette(settings.colors), Packer()
     file = str(path.resolve())
     types = "" if settings.compendium is None else str(settings.compendium.resolve())
     chosen = None if settings.set is None else CollisionSet(settings.set)
