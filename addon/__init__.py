@@ -23,9 +23,12 @@ _MODULES: tuple[str, ...] = (
     ".operators.export_collision",
     ".operators.cloth_playback",
     ".operators.drop",
+    ".ui.icons",
+    ".ui.menus",
     ".ui.sidebar",
     ".ui.collision",
     ".ui.cloth",
+    ".ui.overlays",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

@@ -128,18 +128,11 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
                 body.prop(self, "compendium")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_collision.bl_idname, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_collision)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_collision)

@@ -93,18 +93,11 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
             body.prop(self, "let_go_of_cloth")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_flver)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_flver)

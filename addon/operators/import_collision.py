@@ -101,21 +101,13 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         layout.prop(self, "color")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    operator = IMPORT_SCENE_OT_ossuary_collision.bl_idname
-    menu.layout.operator(operator, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_collision.cache = DecodedCache()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_collision)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_collision)
     IMPORT_SCENE_OT_ossuary_collision.cache = None
