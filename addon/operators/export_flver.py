@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
+from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver, models
 from ..scene.provenance import Provenance
 from . import export
 
@@ -48,10 +48,20 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         default=False,
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model."""
+        if not models(context):
+            cls.poll_message_set("There is no imported model in this scene")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
         collection = chosen_model(context)
-        source = None if collection is None else Provenance.of(collection)
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Provenance.of(collection)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
         context.window_manager.fileselect_add(self)

@@ -19,7 +19,7 @@ from .labels import arrange
 
 FONT = 0
 SIZE = 11  # points
-CELL = (46.0, 14.0)  # pixels that a label takes
+CHARACTER, MORE = 6.2, 4  # pixels of a character, and characters that are kept for how many more there are
 BESIDE = 6.0  # pixels from a point to its label
 MOST_LABELS, MOST_LINES = 300, 20
 EDGE, LINE, SWATCH = 14.0, 17.0, 11.0  # pixels of the legend
@@ -37,13 +37,10 @@ def draw(context: Any, *, dummies: bool, nodes: bool, collision: bool) -> None:
     blf.enable(FONT, blf.SHADOW)
     blf.shadow(FONT, BLURRED, *SHADOW)
     try:
-        left_out = 0
-        if nodes:
-            left_out += _labels(context, node_labels(objects), NODE, scale)
-        if dummies:
-            left_out += _labels(context, dummy_labels(objects), DUMMY, scale)
         lines: list[tuple[Sequence[float] | None, str]] = []
-        if left_out:
+        kinds = [(dummy_labels(objects), DUMMY)] if dummies else []
+        kinds += [(node_labels(objects), NODE)] if nodes else []
+        if left_out := _labels(context, kinds, scale):
             lines.append((None, f"{left_out:,} more labels: zoom in to see them"))
         if collision:
             lines += _legend(context, objects)
@@ -52,15 +49,20 @@ def draw(context: Any, *, dummies: bool, nodes: bool, collision: bool) -> None:
         blf.disable(FONT, blf.SHADOW)
 
 
-def _labels(context: Any, labels: Labels, color: Sequence[float], scale: float) -> int:
-    """Write labels beside their points; return how many there are too many."""
+def _labels(context: Any, kinds: Sequence[tuple[Labels, Sequence[float]]], scale: float) -> int:
+    """Write labels of some colours beside their points; return how many there are too many."""
+    if not kinds:
+        return 0
+    texts = [text for labels, _ in kinds for text in labels.texts]
+    colors = [color for labels, color in kinds for _ in labels.texts]
+    points = np.concatenate([labels.points for labels, _ in kinds])
+    widths = np.array([len(text) + MORE for text in texts]) * CHARACTER * scale
     region, perspective = context.region, np.array(context.region_data.perspective_matrix)
-    cell = (CELL[0] * scale, CELL[1] * scale)
-    layout = arrange(labels.points, perspective, (region.width, region.height), cell, MOST_LABELS)
-    blf.color(FONT, *color)
+    layout = arrange(points, widths, perspective, (region.width, region.height), most=MOST_LABELS, scale=scale)
     for row, (x, y), more in zip(layout.rows.tolist(), layout.places.tolist(), layout.more.tolist(), strict=True):
+        blf.color(FONT, *colors[row])
         blf.position(FONT, x + BESIDE * scale, y - 0.35 * SIZE * scale, 0)
-        blf.draw(FONT, f"{labels.texts[row]} +{more}" if more else labels.texts[row])
+        blf.draw(FONT, f"{texts[row]} +{more}" if more else texts[row])
     return layout.left_out
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..codec.binary import Array
 
+ROW, COLUMN = 14.0, 8.0  # pixels of the raster in which labels are kept apart, at a scale of 1
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -15,9 +17,9 @@ class Layout:
 
     Attributes:
         rows: (k,) int, which of the points they are of.
-        places: (k, 2) float64, pixels from the lower left corner.
-        more: (k,) int, labels that there is no room for beside each of them.
-        left_out: places in the view that have no label, for there are too many.
+        places: (k, 2) float64, pixels from the lower left corner to the middle of a label's left end.
+        more: (k,) int, labels that lie under each of them.
+        left_out: labels that are not written for there are too many.
     """
 
     rows: Array
@@ -26,25 +28,43 @@ class Layout:
     left_out: int
 
 
-def arrange(points: Array, perspective: Array, size: tuple[int, int], cell: tuple[float, float], most: int) -> Layout:
+def arrange(
+    points: Array, widths: Array, perspective: Array, size: tuple[int, int], *, most: int, scale: float = 1.0
+) -> Layout:
     """Choose the labels of a view: of those that would lie upon each other the nearest, which counts the others.
+
+    Labels stand in rows, so that one is up to half a row above or below its point.
 
     Args:
         points: (n, 3) world space.
+        widths: (n,) of their labels, pixels.
         perspective: (4, 4) from there to the view, as Blender's `perspective_matrix`.
         size: of the view, pixels.
-        cell: width and height that a label takes, pixels.
         most: labels, all in all.
+        scale: of the raster.
     """
     places, depth, shown = project(points, perspective, size)
-    rows = np.flatnonzero(shown)
-    rows = rows[np.argsort(depth[rows], kind="stable")]
-    cells = np.floor(places[rows] / cell).astype(np.int64)
-    columns = int(size[0] // cell[0]) + 1
-    _, first, counts = np.unique(cells[:, 0] + columns * cells[:, 1], return_index=True, return_counts=True)
-    order = np.argsort(first)
-    chosen = rows[first[order]][:most]
-    return Layout(chosen, places[chosen], counts[order][:most] - 1, max(len(first) - most, 0))
+    near = np.flatnonzero(shown)
+    near = near[np.argsort(depth[near], kind="stable")]
+    lines = np.floor(places[near, 1] / (ROW * scale)).astype(np.int64)
+    spans = np.stack((places[near, 0], places[near, 0] + widths[near])) / (COLUMN * scale)
+    first, last = np.floor(spans).astype(np.int64)
+    taken: dict[tuple[int, int], int] = {}  # the label in each part of the raster
+    chosen, more, left_out = list[int](), list[int](), 0
+    for at, (line, begin, end) in enumerate(zip(lines.tolist(), first.tolist(), last.tolist(), strict=True)):
+        parts = [(line, column) for column in range(begin, end + 1)]
+        over = next((taken[part] for part in parts if part in taken), None)
+        if over is not None:
+            more[over] += 1
+        elif len(chosen) < most:
+            taken.update(dict.fromkeys(parts, len(chosen)))
+            chosen.append(at)
+            more.append(0)
+        else:
+            left_out += 1
+    rows = near[chosen]
+    middles = (lines[chosen] + 0.5) * ROW * scale
+    return Layout(rows, np.column_stack((places[rows, 0], middles)), np.array(more, np.int64), left_out)
 
 
 def project(points: Array, perspective: Array, size: tuple[int, int]) -> tuple[Array, Array, Array]:

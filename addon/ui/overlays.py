@@ -11,8 +11,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, PointerProperty
 
-from . import icons
-from .sidebar import TAB
+from .icons import icon
+from .sidebar import LAST, TAB
 
 PROPERTY = "ossuary_overlays"
 SWITCHES = {"dummies": "dummies", "nodes": "names", "legend": "legend"}  # with their icons
@@ -103,17 +103,18 @@ class VIEW3D_PT_ossuary_overlays(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
     bl_options = {"DEFAULT_CLOSED"}
+    bl_order = LAST - 1
 
     def draw_header(self, _context: Any) -> None:
         """Draw the icon."""
-        self.layout.label(**icons.icon("overlays"))
+        self.layout.label(**icon("overlays"))
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         column = self.layout.column()
         switches = View.switches()
         for name, picture in SWITCHES.items():
-            column.prop(switches, name, toggle=True, **icons.icon(picture))
+            column.prop(switches, name, toggle=True, **icon(picture))
         if not context.space_data.overlay.show_overlays:
             column.label(text="Overlays of this view are off", icon="INFO")
 

@@ -7,7 +7,6 @@ import numpy as np
 from addon.ui.labels import arrange, project
 
 SIZE = (200, 100)
-CELL = (20.0, 10.0)
 
 
 def perspective() -> np.ndarray:
@@ -38,30 +37,49 @@ def test_nearer_points_have_less_depth():
     assert (np.diff(depth) > 0).all()
 
 
+def arranged(points, width=20.0, most=10, scale=1.0):
+    points = np.array(points, float).reshape(-1, 3)
+    return arrange(points, np.full(len(points), width), perspective(), SIZE, most=most, scale=scale)
+
+
 def test_the_nearest_of_a_place_is_written_and_counts_the_others():
-    points = np.array([(0.01, 0.01, -9), (1, 1, -2), (0.001, 0.001, -3), (0.01, 0.01, -5)])
-    layout = arrange(points, perspective(), SIZE, CELL, 10)
+    layout = arranged([(0.01, 0.01, -9), (1, 1, -2), (0.001, 0.001, -3), (0.01, 0.01, -5)])
     assert layout.rows.tolist() == [1, 2]
     assert layout.more.tolist() == [0, 2]
     assert layout.left_out == 0
-    np.testing.assert_allclose(layout.places[0], (150, 75))
+    np.testing.assert_allclose(layout.places[:, 0], (150, 100), atol=0.1)
+    assert (np.abs(layout.places[:, 1] - (75, 50)) <= 7).all()
 
 
-def test_cells_of_different_rows_are_different():
-    """The last column of one row and the first of the next must not be taken for one place."""
-    x = np.array([[0.99, 0.0, -1], [-0.99, 0.2, -1]]) * 5
-    assert arrange(x, perspective(), SIZE, CELL, 10).more.tolist() == [0, 0]
+def test_labels_do_not_overlap():
+    rng = np.random.default_rng(5)
+    points = np.column_stack((rng.uniform(-5, 5, (400, 2)), np.full(400, -5.0)))
+    widths = rng.uniform(5, 60, 400)
+    layout = arrange(points, widths, perspective(), SIZE, most=400)
+    assert len(layout.rows) + layout.more.sum() == 400
+    assert len(layout.rows) > 10
+    x, y = layout.places.T
+    ends = x + widths[layout.rows]
+    for one in range(len(x)):
+        beside = (np.abs(y - y[one]) < 14) & (x < ends[one]) & (ends > x[one])
+        assert np.flatnonzero(beside).tolist() == [one]
+
+
+def test_wide_labels_need_more_room():
+    points = [(0, 0, -2), (0.5, 0, -2)]  # 25 pixels apart
+    assert arranged(points, width=10).more.tolist() == [0, 0]
+    assert arranged(points, width=40).more.tolist() == [1]
+    assert arranged(points, width=10, scale=4).more.tolist() == [1]
 
 
 def test_no_more_than_asked_and_the_nearest_of_all():
-    grid = np.stack(np.meshgrid(np.linspace(-0.9, 0.9, 10), np.linspace(-0.9, 0.9, 10)), -1).reshape(-1, 2)
-    distance = np.linspace(90, 2, 100)
-    points = np.column_stack((grid * distance[:, None], -distance))
-    layout = arrange(points, perspective(), SIZE, CELL, 30)
-    assert layout.rows.tolist() == list(range(99, 69, -1))
-    assert layout.left_out == 70
+    grid = np.stack(np.meshgrid(np.linspace(-0.95, 0.75, 5), np.linspace(-0.9, 0.9, 4)), -1).reshape(-1, 2)
+    distance = np.linspace(90, 2, 20)
+    layout = arranged(np.column_stack((grid * distance[:, None], -distance)), width=10, most=8)
+    assert layout.rows.tolist() == list(range(19, 11, -1))
+    assert layout.left_out == 12
 
 
 def test_nothing_to_write():
-    layout = arrange(np.zeros((0, 3)), perspective(), SIZE, CELL, 10)
+    layout = arranged([])
     assert len(layout.rows) == len(layout.places) == len(layout.more) == layout.left_out == 0
