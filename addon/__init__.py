@@ -23,12 +23,17 @@ _MODULES: tuple[str, ...] = (
     ".operators.make_collision",
     ".operators.export_collision",
     ".operators.cloth_playback",
+    ".operators.model",
     ".operators.drop",
     ".operators.convert",
     ".ui.preferences",
+    ".ui.icons",
+    ".ui.menus",
     ".ui.sidebar",
+    ".ui.model",
     ".ui.collision",
     ".ui.cloth",
+    ".ui.overlays",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

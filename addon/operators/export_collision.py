@@ -11,6 +11,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from ..collision.compiler import Cancelled
 from ..scene import CollisionExport, CollisionExportSettings, ExportResult, Wrapper, chosen_bodies
+from ..scene.collision.sets import SET
 from ..scene.collision.sources import CollisionSource
 from . import export
 
@@ -38,11 +39,21 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         name="Compendium", description="A .compendium file of the game's", subtype="FILE_PATH", default=""
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There are bodies."""
+        if not any(SET in obj for obj in context.scene.objects):
+            cls.poll_message_set("There is no collision in this scene: import some, or make it of meshes")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the bodies came from."""
         bodies = chosen_bodies(context)
-        source = CollisionSource.of(bodies[0]) if bodies else None
-        if bodies and not self.filepath:
+        if not bodies:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = CollisionSource.of(bodies[0])
+        if not self.filepath:
             self.filepath = f"{bodies[0].name}.hkx" if source is None else str(source.file)
         self._beside = True
         context.window_manager.fileselect_add(self)
@@ -52,7 +63,7 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         """Export; beside Blender where it was called from its menus, with Esc to cancel."""
         bodies = chosen_bodies(context)
         if not bodies:
-            self.report({"ERROR"}, "Select a body of the file to export")
+            self.report({"ERROR"}, "Select a body of the file to export: there are several files")
             return {"CANCELLED"}
         work = CollisionExport(context, bodies, Path(self.filepath), self.settings())
         if not getattr(self, "_beside", False) or work.result.errors:
@@ -128,18 +139,11 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
                 body.prop(self, "compendium")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_collision.bl_idname, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_collision)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_collision)

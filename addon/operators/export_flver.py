@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
+from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver, models
 from ..scene.provenance import Provenance
 from . import export
 
@@ -48,10 +48,20 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         default=False,
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model."""
+        if not models(context):
+            cls.poll_message_set("There is no imported model in this scene")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
         collection = chosen_model(context)
-        source = None if collection is None else Provenance.of(collection)
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Provenance.of(collection)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
         context.window_manager.fileselect_add(self)
@@ -93,18 +103,11 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
             body.prop(self, "let_go_of_cloth")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_flver)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_flver)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..scene import CollisionResult, CollisionSettings, DecodedCache, import_collision
 from ..scene.collision.colors import Mode
+from ..scene.collision.imports import files_of
 from ..scene.collision.sets import CollisionSet, sets_beside
 from .files import ImportsFiles
 from .preferences import preferences
@@ -60,8 +62,9 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
     color: EnumProperty(name="Colour by", description="What the colours of faces tell", items=COLOR_ITEMS)
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
-        """Import the bodies in files."""
-        result = import_collision(context, paths, self.settings(context), cache=type(self).cache, progress=progress)
+        """Import the bodies in files; those beside them are among them already."""
+        settings = replace(self.settings(context), also=frozenset())
+        result = import_collision(context, paths, settings, cache=type(self).cache, progress=progress)
         view = context.scene.ossuary_collision
         if result.bodies:
             view["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
@@ -69,6 +72,10 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             body.object.show_wire = body.object.show_all_edges = view.wire
             body.object.show_in_front = view.in_front
         return result
+
+    def all_paths(self, context: Any) -> list[Path]:
+        """Return the chosen files with the sets beside them that are wanted."""
+        return files_of(self.paths(), self.settings(context))
 
     def settings(self, context: Any) -> CollisionSettings:
         """Return the options."""
@@ -103,21 +110,13 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         layout.prop(self, "color")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    operator = IMPORT_SCENE_OT_ossuary_collision.bl_idname
-    menu.layout.operator(operator, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_collision.cache = DecodedCache()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_collision)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_collision)
     IMPORT_SCENE_OT_ossuary_collision.cache = None

@@ -146,22 +146,15 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row.prop(self, "dummy_size")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    menu.layout.operator(IMPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_flver.cache = DecodedCache()
     IMPORT_SCENE_OT_ossuary_flver.index = TextureIndex()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_flver)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_flver)
     IMPORT_SCENE_OT_ossuary_flver.cache = None
     IMPORT_SCENE_OT_ossuary_flver.index = None

@@ -62,9 +62,13 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A mesh that is no body is selected, in object mode."""
-        return context.mode == "OBJECT" and any(
-            obj.type == "MESH" and SET not in obj for obj in context.selected_objects
-        )
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave edit or pose mode first")
+            return False
+        if not any(obj.type == "MESH" and SET not in obj for obj in context.selected_objects):
+            cls.poll_message_set("Select meshes that are to become collision")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Turn them."""
@@ -93,7 +97,13 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         """A body is active."""
         obj = context.object
-        return obj is not None and SET in obj and obj.type == "MESH" and obj.mode in {"OBJECT", "EDIT"}
+        if obj is None or SET not in obj or obj.type != "MESH":
+            cls.poll_message_set("Select a collision body: none is active")
+            return False
+        if obj.mode not in {"OBJECT", "EDIT"}:
+            cls.poll_message_set("Only in object and edit mode")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Assign it; what is being edited leaves edit mode for the moment."""

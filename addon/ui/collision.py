@@ -11,6 +11,7 @@ from ..scene.collision.colors import LABEL, legend
 from ..scene.collision.faces import active_face
 from ..scene.collision.sets import ACTIVE, PREFIX, SET, CollisionSet, collision_objects, layer_collections
 from ..scene.result import counted
+from .icons import icon
 from .sidebar import TAB
 
 SHOWN = 12  # lines of the legend
@@ -24,12 +25,16 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
 
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("collision"))
+
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         layout = self.layout
         bodies = collision_objects(context.scene)
         if not bodies:
-            layout.operator("import_scene.ossuary_collision", text="Import Collision", icon="IMPORT")
+            layout.operator("import_scene.ossuary_collision", **icon("import"))
             layout.operator("object.ossuary_make_collision", icon="MESH_ICOSPHERE")
             return
         self._draw_sets(layout, context, bodies)
@@ -47,7 +52,7 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         if body is not None and SET in body:
             assign = column.operator("mesh.ossuary_collision_material", icon="MATERIAL")
             assign.material = int(body.get(ACTIVE, 0))
-        column.operator("export_scene.ossuary_collision", text="Export Collision", icon="EXPORT")
+        column.operator("export_scene.ossuary_collision", **icon("export"))
 
     def _draw_sets(self, layout: Any, context: Any, bodies: list[Any]) -> None:
         column = layout.column(align=True)

@@ -86,10 +86,15 @@ def import_collision(
     """
     settings = settings or CollisionSettings()
     result = CollisionResult()
-    files = _distinct([each for path in paths for each in _with_others(Path(path), settings)])
+    files = files_of(paths, settings)
     import_files(context, files, _Job(context, settings, result, opener), result, cache=cache, progress=progress)
     result.warnings += _placeholder_warnings(result, files)
     return result
+
+
+def files_of(paths: Iterable[str | Path], settings: CollisionSettings) -> list[Path]:
+    """Return the files that an import reads: those chosen and the other sets beside them, each once."""
+    return _distinct([each for path in paths for each in _with_others(Path(path), settings)])
 
 
 def _with_others(path: Path, settings: CollisionSettings) -> list[Path]:

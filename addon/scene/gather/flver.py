@@ -112,15 +112,15 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     lods: dict[int, list[Any]] = {}
     count = len(gatherer.template.meshes)
     for obj in objects:
-        if obj.type == "MESH" and _is_level(obj):
+        if obj.type == "MESH" and is_level(obj):
             lods.setdefault(int(obj.data[PREFIX + "mesh"]), []).append(obj)
     for obj in chosen:
         index = int(obj.data.get(PREFIX + "mesh", -1))
-        known = not _is_level(obj) and 0 <= index < count
+        known = not is_level(obj) and 0 <= index < count
         if known and (index not in main or obj.name == obj.data.get(PREFIX + "object")):
             main[index] = obj
     originals = {obj.name for obj in main.values()}
-    new = sorted((obj for obj in chosen if obj.name not in originals and not _is_level(obj)), key=lambda obj: obj.name)
+    new = sorted((obj for obj in chosen if obj.name not in originals and not is_level(obj)), key=lambda obj: obj.name)
     missing = sorted(set(range(count)) - set(main)) if gatherer.settings.meshes == Included.ALL else []
     if missing:
         numbers = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
@@ -131,7 +131,7 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     return [each for each in result if each is not None]
 
 
-def _is_level(obj: Any) -> bool:
+def is_level(obj: Any) -> bool:
     """Tell whether an object is a further level of detail of a mesh that has an object of its own."""
     return PREFIX + "mesh" in obj.data and PREFIX + "vertex_count" not in obj.data
 
