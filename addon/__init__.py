@@ -23,6 +23,11 @@ _MODULES: tuple[str, ...] = (
     ".operators.make_collision",
     ".operators.export_collision",
     ".operators.cloth_playback",
+    ".operators.cloth_values",
+    ".operators.cloth_edit",
+    ".operators.cloth_collidables",
+    ".operators.cloth_feel",
+    ".operators.export_cloth",
     ".operators.model",
     ".operators.drop",
     ".operators.convert",
@@ -33,6 +38,7 @@ _MODULES: tuple[str, ...] = (
     ".ui.model",
     ".ui.collision",
     ".ui.cloth",
+    ".ui.cloth_edit",
     ".ui.overlays",
 )
 

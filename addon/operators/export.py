@@ -13,8 +13,8 @@ from . import problems
 POPUP_WIDTH = 110  # characters
 
 
-class ExportsFile:
-    """A mix-in for operators."""
+class WritesFile:
+    """A mix-in for operators that write a file."""
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     wrapper: EnumProperty(
@@ -25,11 +25,6 @@ class ExportsFile:
             ("KRAK", "Kraken, Uncompressed", "The games' own codec, without compression: larger, but written at once"),
         ),
         default="DFLT",
-    )
-    apply_modifiers: BoolProperty(
-        name="Apply Modifiers",
-        description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
-        default=False,
     )
 
     def finish(self, context: Any, result: ExportResult) -> set[str]:
@@ -43,6 +38,16 @@ class ExportsFile:
             return {"CANCELLED"}
         operator.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
         return {"FINISHED"}
+
+
+class ExportsFile(WritesFile):
+    """A mix-in for those that write meshes."""
+
+    apply_modifiers: BoolProperty(
+        name="Apply Modifiers",
+        description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
+        default=False,
+    )
 
 
 def _menu(menu: Any, context: Any) -> None:

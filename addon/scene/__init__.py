@@ -1,5 +1,6 @@
 """Typed records -> datablocks and back. What scripts call; operators are a skin over it."""
 
+from .cloth.exports import chosen_cloth, export_cloth
 from .cloth.imports import ClothSettings, import_cloth
 from .cloth.player import Player
 from .cloth.session import PlayOptions
@@ -11,6 +12,7 @@ from .imports import import_flver
 from .preferences import Preferences
 from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
 from .settings import (
+    ClothExportSettings,
     CollisionExportSettings,
     FlverExportSettings,
     FlverSettings,
@@ -23,6 +25,7 @@ from .settings import (
 from .writing import ExportResult
 
 __all__ = [
+    "ClothExportSettings",
     "ClothResult",
     "ClothSettings",
     "CollisionExport",
@@ -46,7 +49,9 @@ __all__ = [
     "Preferences",
     "Wrapper",
     "chosen_bodies",
+    "chosen_cloth",
     "chosen_model",
+    "export_cloth",
     "export_collision",
     "export_flver",
     "import_cloth",

@@ -10,6 +10,7 @@ from ..model.facesets import LodPolicy
 from ..model.textures import GameFolders
 
 __all__ = [
+    "ClothExportSettings",
     "CollisionExportSettings",
     "FlverExportSettings",
     "FlverSettings",
@@ -109,3 +110,16 @@ class CollisionExportSettings:
     wrapper: Wrapper = Wrapper.DFLT
     apply_modifiers: bool = False
     compendium: Path | None = None
+
+
+@dataclass(frozen=True)
+class ClothExportSettings:
+    """How cloth is exported.
+
+    Attributes:
+        wrapper: the compression of files whose name ends in .dcx.
+        insist: whether edited cloth is written even if its parts no longer fit together or it flies apart when tried.
+    """
+
+    wrapper: Wrapper = Wrapper.DFLT
+    insist: bool = False
