@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from addon.cloth.edits import changes, check_identities, values_of, with_values
+from addon.cloth.edits import (
+    changes,
+    check_identities,
+    new_collidable,
+    placed_collidables,
+    sphere,
+    values_of,
+    with_collidables,
+    with_rest,
+    with_values,
+)
 from addon.cloth.edits.edited import sims_of
 from addon.codec import Tagfile, read_cloth
 from addon.codec.havok import cloth as records
@@ -234,3 +244,26 @@ def test_a_mass_alone_is_no_change_of_stiffness(own):
         old = values_of(own.cloth, sim)
         edited = with_values(own.cloth, {sim: replace(old, mass=old.mass * F(1.7))})
         assert [(one.sim, one.what) for one in changes(own.cloth, edited.file)] == [(sim, "mass")]
+
+
+def test_changes_of_rest_poses_and_collidables_are_told(corpus):
+    file = source(corpus, "BD_M_2210_c.hkx").cloth
+    rest = sims_of(file)[1].poses[0].copy()
+    rest[[8, 9], 1] += F(0.25)
+    told = changes(file, with_rest(file, {1: rest}).file)
+    assert [(one.sim, one.what, one.text) for one in told] == [(1, "rest pose", "2 particles moved by up to 0.25 m")]
+    one, two, *others = placed_collidables(file)
+    offset = one.offset.copy()
+    offset[0, 3] += 1
+    moved = replace(one, offset=offset)
+    small = replace(two, record=replace(two.record, shape=sphere(np.zeros(3), 0.1)))
+    new = replace(two, record=new_collidable("new", sphere(np.zeros(3), 0.1)), source=None)
+    told = changes(file, with_collidables(file, [moved, small, *others[1:], new]).file)
+    assert {one.what for one in told} == {"collidables"}
+    texts = {(change.sim, change.text) for change in told}
+    assert texts == {
+        *((sim, f"collidable {one.record.name}: moved") for sim in one.sims),
+        *((sim, f"collidable {two.record.name}: now a Sphere") for sim in two.sims),
+        *((sim, f"collidable {others[0].record.name}: removed") for sim in others[0].sims),
+        *((sim, "collidable new: added") for sim in new.sims),
+    }

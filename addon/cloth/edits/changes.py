@@ -21,6 +21,9 @@ FOLLOWING = frozenset({"mass", "mask", "max_distance", "max_normal", "min_normal
 """What follows where a particle is pinned or freed."""
 PARTICLES = ("mass", "radius", "friction", "mask", "max_distance", "max_normal", "min_normal")
 
+Hung = tuple[records.Collidable, int, Array | None]
+"""A collidable, its bone and offset; -1 and None where no bone carries it."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -54,7 +57,8 @@ def changes(old: records.ClothFile, new: records.ClothFile) -> list[Change]:
             continue
         found += [Change(sim, what, text) for what, text in _values(old, new, sim)]
         found += [Change(sim, what, text) for what, text in _records(before.sims[place], after.sims[place])]
-    return found
+    loose: list[list[Hung]] = [[(one, -1, None) for one in file.collidables] for file in (old, new)]
+    return found + [Change(-1, "collidables", text) for text in _collidables(*loose)]
 
 
 def _values(old: records.ClothFile, new: records.ClothFile, sim: int) -> Iterator[tuple[str, str]]:
@@ -119,11 +123,47 @@ def _records(old: records.SimCloth, new: records.SimCloth) -> Iterator[tuple[str
     gap = np.linalg.norm(new.poses[0].astype(np.float64) - old.poses[0], axis=1)
     if gap.any():
         yield "rest pose", f"{_particles(np.count_nonzero(gap))} moved by up to {_number(gap.max())} m"
-    own = (old.collidables, old.collidable_map), (new.collidables, new.collidable_map)
-    if any(records.differences(*own)):
-        count = len(old.collidables), len(new.collidables)
-        number = f"{count[0]} -> {count[1]}" if count[0] != count[1] else f"{count[0]}"
-        yield "collidables", f"collidables changed: {number}"
+    yield from (("collidables", text) for text in _collidables(_hung(old), _hung(new)))
+
+
+def _hung(sim: records.SimCloth) -> list[Hung]:
+    own = sim.collidable_map
+    if own.transform_set < 0:
+        return [(one, -1, None) for one in sim.collidables]
+    return list(zip(sim.collidables, own.bones.tolist(), own.offsets, strict=True))
+
+
+def _collidables(old: list[Hung], new: list[Hung]) -> Iterator[str]:
+    """Yield what differs between two lists of collidables: told apart by what they are, then by name."""
+    left, fresh = list(old), []
+    for one in new:
+        same = next((place for place, own in enumerate(left) if not _differ(own, one)), -1)
+        if same >= 0:
+            del left[same]
+        else:
+            fresh.append(one)
+    for one in fresh:
+        known = next((place for place, own in enumerate(left) if own[0].name == one[0].name), -1)
+        what = ", ".join(_moves(left.pop(known), one)) if known >= 0 else "added"
+        yield f"collidable {one[0].name}: {what}"
+    yield from (f"collidable {one[0].name}: removed" for one in left)
+
+
+def _moves(old: Hung, new: Hung) -> list[str]:
+    """Return what became of a collidable."""
+    shapes = old[0].shape, new[0].shape
+    told = []
+    if _differ(*shapes):
+        told.append("resized" if type(shapes[0]) is type(shapes[1]) else f"now a {type(shapes[1]).__name__}")
+    if old[1] != new[1]:
+        told.append("on another bone")
+    elif _differ(old[2], new[2]):
+        told.append("moved")
+    return told or ["other settings"]
+
+
+def _differ(old: object, new: object) -> bool:
+    return next(records.differences(old, new), None) is not None
 
 
 def _title(name: str) -> str:

@@ -159,15 +159,17 @@ class _Placer:
         if placed.source is None:
             return replace(record, transform=self._transform(placed.bone, offset))
         old = self.old[placed.source]
-        stays = placed.bone == old.bone and same(offset, old.offset)
-        transform = old.record.transform if stays else self._transform(placed.bone, offset)
+        transform = self._transform(placed.bone, offset)
+        for part in ((slice(3), slice(3)), (slice(3), 3)):
+            if placed.bone == old.bone and same(offset[part], old.offset[part]):
+                transform[part] = old.record.transform[part]
         record = replace(record, transform=transform, shape=remade(old.record.shape, record.shape))
         return old.record if alike(record, old.record) else record
 
     def _transform(self, bone: str, offset: Array) -> Array:
         """Return where a collidable is in the reference pose."""
         if not bone or self.pose is None:
-            return offset
+            return offset.copy()
         carried: Array = self.pose[self.bones.index(bone)] @ offset.astype(np.float64)
         return carried.astype(np.float32)
 

@@ -87,7 +87,7 @@ class Feel:
             if data["version"] != VERSION:
                 raise FormatError(f"a feel of version {data['version']!r}, {VERSION} is known")
             sets = tuple((str(one["class"]), _field_from(one)) for one in data["sets"])
-            damping = np.float32(data["damping"])
+            damping = np.float32(float(data["damping"]))
             mass = _field_from(data["mass"])
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
             raise FormatError(f"not the feel of a cloth: {error}") from error
@@ -186,8 +186,9 @@ def _field_data(field: Field) -> dict[str, Any]:
 
 
 def _field_from(data: Any) -> Field:
-    values = np.array(data["values"], np.float32)
-    places = np.array(data["places"], np.float32).reshape(-1, 4)
+    with np.errstate(over="ignore"):
+        values = np.array(data["values"], np.float32)
+        places = np.array(data["places"], np.float32).reshape(-1, 4)
     if values.ndim not in {1, 2} or values.shape[1:] not in {(), (2,)} or len(places) not in {0, len(values)}:
         raise FormatError("not the feel of a cloth: values and places do not fit together")
     if not (np.isfinite(values).all() and np.isfinite(places).all()):

@@ -106,16 +106,16 @@ def _refuse(subject: Subject, old: SimValues, new: SimValues) -> Array:
         vertices = reference_vertices(data, place, operator.buffer)
         carried |= (vertices != NOWHERE) & written[np.maximum(vertices, 0)]
     reasons: list[tuple[Array, str]] = [
-        (fixed & ~carried, "cannot be pinned: no vertex that bones carry is known for it"),
-        (freed & ~linked(subject.record), "cannot be freed: no link holds it"),
+        (fixed & ~carried, "cannot be pinned, having no known vertex that bones carry"),
+        (freed & ~linked(subject.record), "cannot be freed, having no links"),
     ]
     for rows, reason in reasons:
         if rows.any():
             subject.refuse(f"{listed(np.flatnonzero(rows))} {reason}")
             pinned[rows] = old.pinned[rows]
-    for state, reason in ((True, "nothing may be left to move"), (False, "nothing may be left to hang from")):
+    for state, reason in ((True, "pinned, for none would be free"), (False, "freed, for none would be pinned")):
         if (pinned == state).all() and (old.pinned != state).any():
-            subject.refuse(f"particles cannot be {'pinned' if state else 'freed'} until {reason}")
+            subject.refuse(f"no particles are {reason}")
             return old.pinned
     return pinned
 

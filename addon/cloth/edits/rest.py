@@ -18,7 +18,7 @@ from ...codec.havok import cloth as records
 from ..layout import lay_out
 from ..results import reference_pose
 from .edited import Edited, sim_title, with_data, with_operators, with_sim
-from .rest_frames import flat_triangles, moved_triangles, rehung
+from .rest_frames import flat_triangles, frames, moved_triangles, rehung
 from .rest_references import (
     NOBODY,
     References,
@@ -28,7 +28,6 @@ from .rest_references import (
     shown_by,
     sim_of,
     torn,
-    triangle_sources,
     turns,
 )
 from .rest_sets import Move, flat_bends, rested
@@ -183,12 +182,13 @@ class _Rest:
         return changed
 
     def _sources(self, number: int, operator: Any) -> Array:
-        """Return what an operator's local data stand in, at rest; nothing where they stand in the mesh's space."""
-        if operator.binds is not None:
-            return np.zeros((0, 4, 4))
+        """Return what carries an operator's local data at rest, (s, 4, 4) f8."""
         if isinstance(operator, records.Skin):
-            return np.zeros((0, 4, 4)) if self.pose is None else self.pose[operator.bones]
-        place = self.layout.buffers[number][operator.input]
-        sim = sim_of(self.layout, place.start)
-        pose = self.moves[sim].new if sim in self.moves else self.layout.sims[sim].record.poses[0]
-        return triangle_sources(operator, pose, place.triangles)
+            carriers = np.zeros((0, 4, 4)) if self.pose is None else self.pose[operator.bones]
+        else:
+            place = self.layout.buffers[number][operator.input]
+            sim = sim_of(self.layout, place.start)
+            pose = self.moves[sim].new if sim in self.moves else self.layout.sims[sim].record.poses[0]
+            triangles = place.triangles if operator.triangles is None else place.triangles[operator.triangles]
+            carriers = frames(pose, triangles, operator.scale)
+        return carriers if operator.binds is None else carriers @ operator.binds

@@ -17,12 +17,11 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...codec.havok.cloth.values import pack, unpack
 from ..layout import Layout
-from .rest_frames import frames
 from .rest_sets import Move
 
 NOBODY, COPIED = -1, -2
-TURNED = 1e-6
-"""Difference of unit normals that is more than rounding."""
+TURNED = 1e-5
+"""A turn that is more than rounding: positions are float32, triangles centimetres."""
 APART = 1e-6
 """Metres between two moves of one vertex that are the same."""
 Reading = tuple[int, Array, Array]
@@ -198,7 +197,7 @@ def shifted(operator: Any, shift: Shift, sources: Array) -> Any:
     Args:
         operator: the operator.
         shift: how its output buffer moves.
-        sources: (s, 4, 4) f8 what its local data in bone space stand in, at rest: bones or triangles.
+        sources: (s, 4, 4) f8 what carries its local data, at rest: bones or triangles, with their binds.
     """
     blends = []
     for blend in operator.blends:
@@ -213,13 +212,24 @@ def shifted(operator: Any, shift: Shift, sources: Array) -> Any:
     return replace(operator, blends=tuple(blends))
 
 
-def _in_object_space(blend: records.Blend, shift: Shift, moved: Array, turned: Array, _: Array) -> dict[str, Array]:
-    """Return changed local data in the mesh's space: they are the rest position itself, packed."""
+def _in_object_space(
+    blend: records.Blend, shift: Shift, moved: Array, turned: Array, sources: Array
+) -> dict[str, Array]:
+    """Return changed local data in the mesh's space, packed.
+
+    They are the rest position itself, or, where binds are of another pose of the rig, what bones carry there.
+    """
     positions, vertices = blend.positions.copy(), blend.vertices[moved]
-    there = positions[moved] + shift.step[vertices]
-    on_particle = np.abs(positions[moved] - shift.old[vertices]).max(1, keepdims=True)
-    quantum = 2.0**-14 * np.abs(shift.old[vertices]).max(1, keepdims=True)
-    there = np.where(on_particle <= quantum, shift.new[vertices], there)
+    on_particle = np.abs(positions[moved] - shift.old[vertices]).max(1)
+    exact = on_particle <= 2.0**-14 * np.abs(shift.old[vertices]).max(1)
+    there = shift.new[vertices].astype(np.float64)
+    own = sources[blend.sources[moved[~exact]]]
+    if blend.weights is None:
+        carried = own[:, 0]
+    else:
+        carried = np.einsum("nk,nkij->nij", blend.weights[moved[~exact]].astype(np.float64), own)
+    back = _inverses(carried)
+    there[~exact] = positions[moved[~exact]] + np.einsum("nij,nj->ni", back, shift.step[vertices[~exact]])
     positions[moved] = unpack(pack(there))
     changed = {"positions": positions}
     for name in ("normals", "tangents"):
@@ -235,9 +245,8 @@ def _in_object_space(blend: records.Blend, shift: Shift, moved: Array, turned: A
 def _in_bone_space(blend: records.Blend, shift: Shift, moved: Array, turned: Array, sources: Array) -> dict[str, Array]:
     """Return changed local data in each source's space, with the influence's weight in them."""
     positions = blend.positions.copy()
-    back = np.linalg.inv(sources[:, :3, :3])
-    own = back[blend.sources[moved]]
-    step = np.einsum("nkij,nj->nki", own, shift.step[blend.vertices[moved]])
+    back = _inverses(sources[blend.sources[moved]])
+    step = np.einsum("nkij,nj->nki", back, shift.step[blend.vertices[moved]])
     weight = positions[moved][..., 3:].astype(np.float64)
     positions[moved, :, :3] = positions[moved][..., :3].astype(np.float64) + step * weight
     changed = {"positions": positions}
@@ -245,35 +254,59 @@ def _in_bone_space(blend: records.Blend, shift: Shift, moved: Array, turned: Arr
         values = getattr(blend, name)
         if values is not None and len(turned):
             values = values.copy()
-            rows = blend.sources[turned]
+            own = sources[blend.sources[turned]]
             turn = np.einsum(
-                "nkij,njl,nklm->nkim", back[rows], shift.turn[blend.vertices[turned]], sources[rows][..., :3, :3]
+                "nkij,njl,nklm->nkim", _inverses(own), shift.turn[blend.vertices[turned]], own[..., :3, :3]
             )
             values[turned] = unpack(pack(np.einsum("nkij,nkj->nki", turn, values[turned].astype(np.float64))))
             changed[name] = values
     return changed
 
 
-def triangle_sources(operator: records.MeshMeshDeform, pose: Array, triangles: Array) -> Array:
-    """Return the frames that a mesh-mesh deformer's local data stand in, (t, 4, 4) f8."""
-    corners = triangles if operator.triangles is None else triangles[operator.triangles]
-    return frames(pose, corners, operator.scale)
+def _inverses(matrices: Array) -> Array:
+    """Return the inverses of the turns in maps, (..., 3, 3); of one that has none the nearest thing to it."""
+    made: Array = np.linalg.pinv(np.nan_to_num(matrices[..., :3, :3]))
+    return made
 
 
 def turns(sim: records.SimCloth, move: Move) -> tuple[Array, Array]:
-    """Return which particles' normals turn, (n,) bool, and how, (n, 3, 3) f8; by the normals of their triangles."""
+    """Return which particles' surroundings turn, (n,) bool, and how, (n, 3, 3) f8.
+
+    The turn is the one that brings the edges of a particle's triangles nearest to where they moved, and its normal
+    right there: normals and tangents of its reference turn so.
+    """
+    triangles = sim.triangles.astype(np.intp)
     before, after = (_normals(sim, pose) for pose in (move.old, move.new))
-    cosine = (before * after).sum(1)
     turned = np.zeros(len(sim), np.bool_)
-    turned[sim.triangles[move.moved[sim.triangles].any(1)]] = True
+    turned[triangles[move.moved[triangles].any(1)]] = True
     # a normal that turns over has no way to turn, and one of no length none at all
-    turned &= (np.linalg.norm(after - before, axis=1) > TURNED) & (cosine > TURNED - 1)
+    turned &= (before * after).sum(1) > TURNED - 1
+    pairs = np.zeros((len(sim), 3, 3))
+    for corner, others in ((0, (1, 2)), (1, (2, 0)), (2, (0, 1))):
+        for other in others:
+            old, new = (
+                (pose[triangles[:, other]] - pose[triangles[:, corner]]).astype(np.float64)
+                for pose in (move.old, move.new)
+            )
+            np.add.at(pairs, triangles[:, corner], new[:, :, None] * old[:, None])
+    size = np.linalg.norm(pairs, axis=(1, 2))[:, None, None]
+    u, _, v = np.linalg.svd(pairs[turned] + (size * after[:, :, None] * before[:, None])[turned])
+    u[:, :, 2] *= np.linalg.det(u @ v)[:, None]
+    near = u @ v
     made = np.broadcast_to(np.eye(3), (len(sim), 3, 3)).copy()
-    x, y, z = np.cross(before[turned], after[turned]).T
+    made[turned] = _turn_between(np.einsum("nij,nj->ni", near, before[turned]), after[turned]) @ near
+    turned &= np.abs(made - np.eye(3)).max((1, 2)) > TURNED
+    return turned, made
+
+
+def _turn_between(old: Array, new: Array) -> Array:
+    """Return the shortest turns between unit vectors (n, 3), (n, 3, 3)."""
+    cosine = (old * new).sum(1)
+    x, y, z = np.cross(old, new).T
     zero = np.zeros_like(x)
     skew = np.stack([np.stack([zero, -z, y], 1), np.stack([z, zero, -x], 1), np.stack([-y, x, zero], 1)], 1)
-    made[turned] += skew + skew @ skew / (1 + cosine[turned])[:, None, None]
-    return turned, made
+    made: Array = np.eye(3) + skew + skew @ skew / np.maximum(1 + cosine, TURNED)[:, None, None]
+    return made
 
 
 def _normals(sim: records.SimCloth, pose: Array) -> Array:

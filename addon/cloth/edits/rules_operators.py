@@ -144,8 +144,8 @@ def operator_rules(rest: Rest, number: int) -> Iterator[Broken]:
 def _skin(data: records.ClothData, operator: records.Skin, mesh: Array, carried: Array) -> Iterator[Broken]:
     """Yield where the vertices that particles belong to are not on the rest pose.
 
-    Found on real files: the binds of some skins are of another pose of the rig, then either the mesh or what the
-    reference pose makes of it is the rest pose.
+    Found on real files: the mesh is the rest pose, but for some skins whose binds are of another pose of the rig; then
+    it is what the reference pose makes of the mesh.
     """
     for place, sim in enumerate(data.sims):
         vertices = reference_vertices(data, place, operator.output)
@@ -154,9 +154,13 @@ def _skin(data: records.ClothData, operator: records.Skin, mesh: Array, carried:
             continue
         pose = sim.poses[0][particles].astype(np.float64)
         size = np.maximum(np.abs(pose).max(1), 1)
-        limits = (PACKED, CARRIED) if operator.binds is not None else (0, UNPACKED)
-        gaps = [np.abs(own[vertices[particles]] - pose).max(1) for own in (mesh, carried)]
-        wrong = ~((gaps[0] <= limits[0] * size) | (gaps[1] <= limits[1] * size))
+        own, moved = (np.abs(points[vertices[particles]] - pose).max(1) / size for points in (mesh, carried))
+        if operator.binds is None:
+            wrong = ~(moved <= UNPACKED)
+        elif np.median(own) <= PACKED:
+            wrong = ~(own <= PACKED)
+        else:
+            wrong = ~(moved <= CARRIED)
         if wrong.any():
             text = f"{listed(particles[wrong])}: the reference vertex is not on the rest pose"
             yield "reference", operator.name, text

@@ -12,11 +12,16 @@ import numpy.typing as npt
 
 from ...codec.binary import Array
 from ...codec.havok.cloth import Capsule, Shape, Sphere, TaperedCapsule, differences, same
+from ..contacts import Cone
+from ..settings import ROOTS, RootChoice
+from ..vectors import ONE, dot
 
-SHORTEST = 1e-6
+SHORTEST = np.float32(1e-6)
 """Metres between the ends of a capsule below which it is a sphere: its direction would be noise."""
 SLIMMEST = 1e-4
 """Sine of a cone's half angle below which a tapered capsule is a capsule: the apex would be too far off for float32."""
+WIDEST = 0.999
+"""Sine above which it is a sphere: one end lies inside the other, or all but."""
 
 
 def sphere(center: npt.ArrayLike, radius: float) -> Sphere:
@@ -35,12 +40,14 @@ def capsule(start: npt.ArrayLike, end: npt.ArrayLike, radius: float) -> Capsule 
         ValueError: a radius that is not positive, numbers that are not finite.
     """
     a, b, wide = _point(start), _point(end), _radius(radius)
-    along = b.astype(np.float64) - a
-    square = float(along @ along)
-    if square < SHORTEST**2:
+    along = (b - a)[:, None]
+    square = dot(along, along)
+    if square[0] < SHORTEST * SHORTEST:
         return Sphere(a, wide)
-    direction = (along / np.sqrt(square)).astype(np.float32)
-    return Capsule(a, b, wide, direction, np.float32(1 / square))
+    inverse = np.empty_like(square)
+    ROOTS[RootChoice.EXACT].refined(square, inverse)
+    length = square * inverse
+    return Capsule(a, b, wide, (along * inverse)[:, 0], (ONE / (length * length))[0])
 
 
 def tapered_capsule(start: npt.ArrayLike, end: npt.ArrayLike, start_radius: float, end_radius: float) -> Shape:
@@ -62,16 +69,14 @@ def tapered_capsule(start: npt.ArrayLike, end: npt.ArrayLike, start_radius: floa
     (small, little), (big, large) = sorted(ends, key=lambda one: float(one[1]))
     along = big.astype(np.float64) - small
     length, wider = float(np.linalg.norm(along)), float(large) - float(little)
-    if wider >= length - SHORTEST:
+    if wider > WIDEST * length or length < SHORTEST:
         return Sphere(big, large)
-    sine = wider / length
-    if sine < SLIMMEST:
+    if wider < SLIMMEST * length:
         return capsule(start, end, float(large))
-    cosine = np.sqrt(1 - sine * sine)
-    tangent, base, axis = sine / cosine, float(little) / sine, along / length
-    apex = (small - base * axis).astype(np.float32)
-    derived = (np.float32(value) for value in (length, base, sine, cosine, tangent, tangent * tangent))
-    return TaperedCapsule(small, big, little, large, apex, axis.astype(np.float32), *derived)
+    cone = Cone.between((small[:, None], big[:, None]), (little, large), ROOTS[RootChoice.EXACT])
+    apex = small - cone.base * cone.axis[:, 0]
+    derived = (one[0] for one in (cone.length, cone.base, cone.sine, cone.cosine, cone.tangent, cone.tangent**2))
+    return TaperedCapsule(small, big, little, large, apex, cone.axis[:, 0], *derived)
 
 
 def remade(old: Shape, new: Shape) -> Shape:

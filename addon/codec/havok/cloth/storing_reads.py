@@ -19,6 +19,8 @@ from .operators import Simulate
 
 READ, READ_FIRST = 1, 8
 """Flags of the use of a transform set: bones are read, and read before they are written."""
+COMPONENTS = 2
+"""Transforms, and their inverse transposes, which nothing in the games' files uses."""
 
 
 def store_reads(view: View, old: ClothData, new: ClothData) -> None:
@@ -115,11 +117,17 @@ def _store_use(owner: View, number: int, count: int, use: _Use) -> None:
         numbers.append(number)
     usage = owner.many("usedTransformSets").at(numbers.index(number)).one("transformSetUsage")
     flags = usage.values["perComponentFlags"]
-    flags[0] = (flags[0] & ~(READ | READ_FIRST)) | (READ * bool(use.read)) | (READ_FIRST * bool(use.first))
+    other = int(flags[0]) & ~(READ | READ_FIRST)
+    flags[0] = other | READ * bool(use.read) | READ_FIRST * bool(use.first)
     if not len(usage.many("perComponentTransformTrackers")):
-        usage["perComponentTransformTrackers"] = records(usage, "perComponentTransformTrackers", 1)
-    tracker = usage.many("perComponentTransformTrackers").at(0)
+        usage["perComponentTransformTrackers"] = records(usage, "perComponentTransformTrackers", COMPONENTS)
+        for tracker in usage.many("perComponentTransformTrackers"):
+            _store_tracker(tracker, count, _Use())
+    _store_tracker(usage.many("perComponentTransformTrackers").at(0), count, use)
+
+
+def _store_tracker(tracker: View, count: int, use: _Use) -> None:
     for name, bones in (("read", use.read), ("readBeforeWrite", use.first), ("written", use.written)):
-        bits = np.zeros(count, np.bool_)
+        bits = np.zeros(max(count, *(bone + 1 for bone in bones), 0), np.bool_)
         bits[sorted(bones)] = True
         store_bits(tracker.one(name), bits)
