@@ -82,9 +82,9 @@ def placed_collidables(file: ClothFile) -> tuple[PlacedCollidable, ...]:
 def with_collidables(file: ClothFile, wanted: Sequence[PlacedCollidable]) -> Edited:
     """Return a file with these collidables.
 
-    Those with a source take its place and its particles; a second one of the same source, and one that a cloth did not
-    meet before, comes last and meets every free particle, as in all files of the games. Sources that are not wanted
-    are taken out. What is refused stays as it is in the file.
+    Those with a source take its place and its particles; a second one of the same source comes last, with the same
+    particles. One that a cloth did not meet before comes last too and meets every free particle, as in all files of the
+    games. Sources that are not wanted are taken out. What is refused stays as it is in the file.
 
     Args:
         file: the file.

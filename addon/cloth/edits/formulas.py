@@ -92,3 +92,24 @@ def nearest(points: Array, targets: Array) -> Array:
             gaps += np.square(part[:, axis, None] - targets[:, axis])
         found[start : start + rows] = gaps.argmin(1)
     return found
+
+
+def triangle_frames(corners: Array, scale: int) -> Array:
+    """Return the frames of triangles, (t, 4, 4) f8: a - c, b - c, their cross product, the centre c.
+
+    Args:
+        corners: (t, 3, 3).
+        scale: a `ScaleNormal`.
+    """
+    center = corners.mean(1)
+    a, b = corners[:, 0] - center, corners[:, 1] - center
+    normal = np.cross(a, b)
+    size = np.linalg.norm(normal, axis=1, keepdims=True)
+    powers: dict[int, int] = {records.ScaleNormal.UNIT: 1, records.ScaleNormal.INVERSE_AREA: 2}
+    frames = np.zeros((len(corners), 4, 4))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns = a, b, normal / size ** powers.get(scale, 0), center
+    for column, values in enumerate(columns):
+        frames[:, :3, column] = values
+    frames[:, 3, 3] = 1
+    return frames

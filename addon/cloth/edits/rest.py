@@ -28,9 +28,9 @@ from .rest_references import (
     shown_by,
     sim_of,
     torn,
-    turns,
 )
 from .rest_sets import Move, flat_bends, rested
+from .rest_turns import turns
 
 HANGING = records.MeshMeshDeform | records.SimpleMeshBoneDeform | records.MeshBoneDeform
 """Operators that carry something from triangles."""

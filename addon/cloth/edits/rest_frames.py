@@ -14,6 +14,7 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...codec.havok.cloth.values import pack, unpack
+from .formulas import triangle_frames
 from .rest_sets import FLAT, Move
 
 CLOSE = 1e-4
@@ -21,29 +22,14 @@ CLOSE = 1e-4
 
 
 def frames(pose: Array, corners: Array, scale: int) -> Array:
-    """Return the frames of triangles: two corners and their cross product, seen from the centre.
+    """Return the frames of triangles, (t, 4, 4) f8.
 
     Args:
-        pose: (n, 3).
+        pose: (n, 3) positions.
         corners: (t, 3) particles.
         scale: `ScaleNormal`, how long the third column is.
-
-    Returns:
-        (t, 4, 4) f8.
     """
-    p0, p1, p2 = np.moveaxis(pose.astype(np.float64)[corners], 1, 0)
-    center = (p0 + p1 + p2) / 3
-    a, b = p0 - center, p1 - center
-    normal = np.cross(a, b)
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    if scale == records.ScaleNormal.UNIT:
-        normal = normal / length
-    elif scale == records.ScaleNormal.INVERSE_AREA:
-        normal = normal / (length * length)
-    made = np.zeros((len(corners), 4, 4))
-    made[:, :3] = np.stack([a, b, normal, center], axis=2)
-    made[:, 3, 3] = 1
-    return made
+    return triangle_frames(pose.astype(np.float64)[corners], scale)
 
 
 def moved_triangles(operator: Any, triangles: Array, move: Move) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from ..layout import BufferPlace, Layout, lay_out
 from ..results import reference_pose
 from ..settings import ROOTS, RootChoice
 from .accepting import listed
+from .formulas import triangle_frames
 from .pins import reference_vertices
 from .rules_sets import Broken
 
@@ -64,27 +65,6 @@ class Rest:
             return None
         pose = self.layout.sims[place.sim].record.poses[0].astype(np.float64)
         return pose[place.triangles[triangles].astype(np.intp)]
-
-
-def triangle_frames(corners: Array, scale: int) -> Array:
-    """Return the frames of triangles, (t, 4, 4) f8: a - c, b - c, their cross product, the centre c.
-
-    Args:
-        corners: (t, 3, 3).
-        scale: a `ScaleNormal`.
-    """
-    center = corners.mean(1)
-    a, b = corners[:, 0] - center, corners[:, 1] - center
-    normal = np.cross(a, b)
-    size = np.linalg.norm(normal, axis=1, keepdims=True)
-    powers: dict[int, int] = {records.ScaleNormal.UNIT: 1, records.ScaleNormal.INVERSE_AREA: 2}
-    frames = np.zeros((len(corners), 4, 4))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        columns = a, b, normal / size ** powers.get(scale, 0), center
-    for column, values in enumerate(columns):
-        frames[:, XYZ, column] = values
-    frames[:, 3, 3] = 1
-    return frames
 
 
 def skinned(operator: records.Skin, bones: Array, count: int) -> tuple[Array, Array]:
