@@ -6,7 +6,7 @@ import numpy as np
 
 from ..codec.binary import Array
 from ..codec.havok.cloth import Shape
-from .edits.collidables import capsule, sphere, tapered_capsule
+from .edits import capsule, sphere, tapered_capsule
 
 LONGISH = 1.15  # times the second longest extent: then the longest one is the axis
 TAPER = 0.15  # how much narrower a mesh must get in a metre of its length to count as a cone

@@ -8,8 +8,7 @@ import bpy
 import numpy as np
 
 from ...cloth import ExtraCollidable
-from ...cloth.edits import values_of
-from ...cloth.edits.collidables import PlacedCollidable, placed_collidables
+from ...cloth.edits import PlacedCollidable, placed_collidables, values_of
 from ...cloth.edits.edited import sim_places
 from ...codec.binary import Array
 from ...codec.havok import cloth as records

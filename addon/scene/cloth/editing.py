@@ -75,6 +75,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     for holder in cloud.users_collection:
         holder.objects.link(obj)
     obj.parent = collection[ARMATURE]
+    context.view_layer.update()
     if obj.name not in context.view_layer.objects:
         bpy.data.objects.remove(obj)
         bpy.data.meshes.remove(mesh)

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...cloth.edits import Change, changes, with_values
-from ...cloth.edits.collidables import with_collidables
+from ...cloth.edits import Change, changes, with_collidables, with_rest, with_values
 from ...cloth.edits.edited import Edited
-from ...cloth.edits.rest import with_rest
 from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.havok.cloth import ClothFile
 from ..problems import Problem, Problems

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cloth.edits import SimValues, values_of
-from ...cloth.edits.collidables import PlacedCollidable, placed_collidables
+from ...cloth.edits import PlacedCollidable, SimValues, placed_collidables, values_of
 from ...cloth.edits.edited import sims_of
 from ...codec import FormatError
 from ...codec.binary import Array

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...cloth.edits.collidables import PlacedCollidable, new_collidable
+from ...cloth.edits import PlacedCollidable, new_collidable
 from ...cloth.fitting import fitted_shape
 from ...codec import FormatError
 from ...codec.binary import Array
@@ -60,11 +60,13 @@ def add_collidables_from(
     placed = [_measured(obj.evaluated_get(graph), node, stored, frozenset(sims)) for obj in chosen]
     builder = ClothBuilder(collection, armature, file, context)
     made = [builder.collidable(each) for each in placed]
-    for obj in () if keep else chosen:
-        data = obj.data
-        bpy.data.objects.remove(obj)
-        if data.users == 0:
-            bpy.data.batch_remove([data])
+    if not keep:
+        for obj, collidable in zip(chosen, made, strict=True):
+            name, data = obj.name, obj.data
+            bpy.data.objects.remove(obj)
+            if data.users == 0:
+                bpy.data.batch_remove([data])
+            collidable.name = name
     return made
 
 

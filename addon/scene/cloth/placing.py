@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from mathutils import Matrix
 
-from ...cloth.edits import collidables as makers
-from ...cloth.edits.collidables import PlacedCollidable
+from ...cloth import edits as makers
+from ...cloth.edits import PlacedCollidable
 from ...cloth.results import reference_pose
 from ...cloth.surfaces import surface
 from ...codec import FormatError

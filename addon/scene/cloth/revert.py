@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ...cloth.edits.collidables import PlacedCollidable
+from ...cloth.edits import PlacedCollidable
 from ...codec import FormatError
 from ...maths import axes
 from ..properties import stored_text

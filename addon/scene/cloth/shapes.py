@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cloth.edits import collidables as makers
+from ...cloth import edits as makers
 from ...cloth.surfaces import surface
 from ...codec import FormatError
 from ...codec.binary import Array
