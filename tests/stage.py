@@ -66,7 +66,7 @@ def frame(scene: bpy.types.Scene, points: np.ndarray) -> None:
 
 
 def render(scene: bpy.types.Scene, path: Path) -> None:
-    """Render ``scene`` to a PNG in Solid view with studio light, which needs no display; with textures where it has any.
+    """Render ``scene`` to a PNG in Solid view with studio light, which needs no display; with textures if it has any.
 
     Alpha cuts nothing out here: an engine that does takes minutes without a graphics card.
     """
