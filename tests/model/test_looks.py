@@ -220,12 +220,14 @@ def test_files_are_found_whatever_their_case(tmp_path):
     assert [path.name for path in places.find(tmp_path, "chr/c*.texbnd.dcx")] == ["C1.TexBnd.dcx"]
     assert not places.find(tmp_path, "chr/c2.texbnd.dcx")
     assert not places.find(tmp_path / "none", "chr/c1.texbnd.dcx")
+    (tmp_path / "CHR" / "c3.texbnd.dcx").symlink_to(tmp_path / "gone")
+    assert not places.find(tmp_path, "chr/c3.texbnd.dcx")
 
 
 def test_what_is_said_of_a_folder(game, tmp_path):
     assert check(tmp_path / "none", Game.SEKIRO) == (False, "There is no such folder")
     (game / "parts").mkdir(exist_ok=True)
-    assert check(game, Game.ELDEN_RING) == (True, "Found Elden Ring's materials, 1 characters and parts")
+    assert check(game, Game.ELDEN_RING) == (True, "Found Elden Ring's materials, parts and characters (1)")
     assert check(game.parent, Game.ELDEN_RING) == (False, "Choose the folder Game inside this one")
     good, text = check(game, Game.SEKIRO)
     assert not good

@@ -63,7 +63,7 @@ def test_a_folder_is_told_about(stored, tmp_path):
     (tmp_path / "mtd" / "AllMaterialBnd.mtdbnd.dcx").touch()
     (tmp_path / "chr" / "c1000.chrbnd.dcx").touch()
     assert stored.told("sekiro_folder", Game.SEKIRO) == (
-        "CHECKMARK", "Found Sekiro's materials, 1 characters and parts",
+        "CHECKMARK", "Found Sekiro's materials, parts and characters (1)",
     )  # fmt: skip
 
 
