@@ -23,11 +23,14 @@ class Images:
             for block in bpy.data.images
             if HASH in block and block.packed_file is not None and not block.is_dirty
         }
+        self._hashes: dict[Picture, str] = {}
 
     def image(self, picture: Picture, role: Role) -> Any:
         """Return the image of a texture; its colours are read as colours only where its role says that they are."""
         space = "sRGB" if role in IN_COLOR else "Non-Color"
-        key = (hashlib.sha256(picture.data).hexdigest(), space)
+        if picture not in self._hashes:
+            self._hashes[picture] = hashlib.sha256(picture.data).hexdigest()
+        key = (self._hashes[picture], space)
         if key not in self._made:
             self._made[key] = _packed(picture, *key)
         return self._made[key]

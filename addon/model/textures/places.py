@@ -6,7 +6,7 @@ Known from open tools; which of the texture paths of the games' materials name a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from itertools import pairwise
@@ -61,7 +61,7 @@ def beside(model: Path) -> Iterator[Path]:
     """Yield the texture files beside a model: its texture binder, detailed before low, and loose ones."""
     stem = model.name.split(".", 1)[0].lower()
     names = [f"{stem}{size}.{kind}" for kind in ("texbnd", "tpf") for size in ("", "_h", "_l")]
-    files = {path.name.lower(): path for path in listed(model.parent)}
+    files = {path.name.lower(): path for path in listed(model.parent) if _is(path.is_file)}
     yield from (files[each] for name in names for each in (f"{name}.dcx", name) if each in files)
 
 
@@ -104,11 +104,19 @@ def find(root: Path, relative: str) -> list[Path]:
     """Return the files below a folder that a path in lower case, with ``*``, means; names may be in any case."""
     found = [root]
     for part in relative.split("/"):
-        if "*" not in part and all((each / part).exists() for each in found):
+        if "*" not in part and all(_is((each / part).exists) for each in found):
             found = [each / part for each in found]
         else:
             found = sorted(path for each in found for path in listed(each) if fnmatch(path.name.lower(), part))
-    return found
+    return [path for path in found if _is(path.is_file)]
+
+
+def _is(question: Callable[[], bool]) -> bool:
+    """Return what a path answers; what may not be looked at is not there."""
+    try:
+        return question()
+    except OSError:
+        return False
 
 
 def listed(folder: Path) -> list[Path]:
@@ -120,20 +128,20 @@ def listed(folder: Path) -> list[Path]:
 
 
 def check(folder: Path, game: Game) -> tuple[bool, str]:
-    """Say in plain words whether a folder is that of an unpacked game, and what is found or missing.
+    """Say in plain words whether a folder is that of an unpacked game, and what is found there or missing.
 
     Returns:
         Whether textures and materials can be found in it, and the sentence.
     """
     title = TITLES[game]
-    if not folder.is_dir():
+    if not _is(folder.is_dir):
         return False, "There is no such folder"
     binders = [name for name in MATERIALS[game][:1] if not find(folder, name)]
     characters = len([path for path in listed(folder / "chr") if ".chrbnd" in path.name.lower()])
-    missing = [name for name in ("chr", "parts") if not (folder / name).is_dir()] + binders
+    missing = [name for name in ("chr", "parts") if not _is((folder / name).is_dir)] + binders
     if not missing:
-        return True, f"Found {title}'s materials, {characters:,} characters and parts"
-    below = [path for path in listed(folder) if path.is_dir() and find(path, MATERIALS[game][0])]
+        return True, f"Found {title}'s materials, parts and characters ({characters:,})"
+    below = [path for path in listed(folder) if _is(path.is_dir) and find(path, MATERIALS[game][0])]
     if below:
         return False, f"Choose the folder {below[0].name} inside this one"
     if any(path.name.lower() == PACKED[game] for path in listed(folder)):
