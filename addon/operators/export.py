@@ -10,8 +10,6 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..scene import ExportResult
 from . import problems
 
-POPUP_WIDTH = 110  # characters
-
 
 class ExportsFile:
     """A mix-in for operators."""
@@ -32,18 +30,18 @@ class ExportsFile:
         default=False,
     )
 
+    in_window: bool = False  # a user chose the file, whom a list serves better than an error
+
     def finish(self, context: Any, result: ExportResult) -> set[str]:
         """Keep what an export found, and report in one line."""
         operator: Any = self
         problems.keep(context, result)
+        if result.errors and self.in_window:
+            operator.report({"INFO"}, result.summary)  # a warning would open a popup over the list
+            bpy.ops.wm.ossuary_problems("INVOKE_DEFAULT")
+            return {"CANCELLED"}
         if result.errors:
             operator.report({"ERROR"}, "; ".join([result.summary, *(str(each) for each in result.errors[:5])]))
-            if not bpy.app.background:
-                context.window_manager.popup_menu(_menu, title=result.summary, icon="ERROR")
             return {"CANCELLED"}
         operator.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
         return {"FINISHED"}
-
-
-def _menu(menu: Any, context: Any) -> None:
-    problems.draw(menu.layout, context, POPUP_WIDTH)
