@@ -92,6 +92,9 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         if self._thread.is_alive():
             return {"RUNNING_MODAL"}
         self._end(context)
+        if self._stop.is_set() and self._result.errors:
+            self.report({"INFO"}, "Export cancelled: nothing was written")
+            return {"CANCELLED"}
         return self.finish(context, self._result)
 
     def cancel(self, context: Any) -> None:

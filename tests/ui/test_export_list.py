@@ -41,9 +41,7 @@ def test_a_user_gets_the_list(operator, failed, blender, monkeypatch):
     from addon.operators import export, problems
 
     opened = []
-    monkeypatch.setattr(
-        export.bpy, "ops", SimpleNamespace(wm=SimpleNamespace(ossuary_problems=lambda call: opened.append(call)))
-    )
+    monkeypatch.setattr(export.bpy, "ops", SimpleNamespace(wm=SimpleNamespace(ossuary_problems=opened.append)))
     operator.in_window = True
     assert operator.finish(blender.context, failed) == {"CANCELLED"}
     assert opened == ["INVOKE_DEFAULT"]
