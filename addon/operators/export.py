@@ -10,8 +10,6 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..scene import ExportResult
 from . import problems
 
-POPUP_WIDTH = 110  # characters
-
 
 class WritesFile:
     """A mix-in for operators that write a file."""
@@ -27,14 +25,18 @@ class WritesFile:
         default="DFLT",
     )
 
+    in_window: bool = False  # a user chose the file, whom a list serves better than an error
+
     def finish(self, context: Any, result: ExportResult) -> set[str]:
         """Keep what an export found, and report in one line."""
         operator: Any = self
         problems.keep(context, result)
+        if result.errors and self.in_window:
+            operator.report({"INFO"}, result.summary)  # a warning would open a popup over the list
+            bpy.ops.wm.ossuary_problems("INVOKE_DEFAULT")
+            return {"CANCELLED"}
         if result.errors:
             operator.report({"ERROR"}, "; ".join([result.summary, *(str(each) for each in result.errors[:5])]))
-            if not bpy.app.background:
-                context.window_manager.popup_menu(_menu, title=result.summary, icon="ERROR")
             return {"CANCELLED"}
         operator.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
         return {"FINISHED"}
@@ -48,7 +50,3 @@ class ExportsFile(WritesFile):
         description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
         default=False,
     )
-
-
-def _menu(menu: Any, context: Any) -> None:
-    problems.draw(menu.layout, context, POPUP_WIDTH)

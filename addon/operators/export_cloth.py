@@ -33,9 +33,12 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the cloth came from."""
         collection = chosen_cloth(context)
-        source = None if collection is None else Origin.of(collection, PREFIX)
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Origin.of(collection, PREFIX)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
+        self.in_window = True
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

@@ -55,7 +55,7 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         source = CollisionSource.of(bodies[0])
         if not self.filepath:
             self.filepath = f"{bodies[0].name}.hkx" if source is None else str(source.file)
-        self._beside = True
+        self.in_window = True
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -66,7 +66,7 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
             self.report({"ERROR"}, "Select a body of the file to export: there are several files")
             return {"CANCELLED"}
         work = CollisionExport(context, bodies, Path(self.filepath), self.settings())
-        if not getattr(self, "_beside", False) or work.result.errors:
+        if not self.in_window or work.result.errors:
             return self.finish(context, work.run())
         self._begin(context, work)
         return {"RUNNING_MODAL"}
@@ -92,6 +92,9 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         if self._thread.is_alive():
             return {"RUNNING_MODAL"}
         self._end(context)
+        if self._stop.is_set() and self._result.errors:
+            self.report({"INFO"}, "Export cancelled: nothing was written")
+            return {"CANCELLED"}
         return self.finish(context, self._result)
 
     def cancel(self, context: Any) -> None:

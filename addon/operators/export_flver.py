@@ -64,6 +64,7 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         source = Origin.of(collection)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
+        self.in_window = True
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

@@ -25,6 +25,7 @@ class ImportsFiles:
 
     cache: DecodedCache | None = None
     _result: FilesResult | None = None  # of the files that are imported, while there are others
+    _left: str = ""  # how many files Esc has left
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN"})
@@ -52,7 +53,7 @@ class ImportsFiles:
 
     def execute(self, context: Any) -> set[str]:
         """Import the chosen files and report in one line."""
-        paths = self.all_paths(context)
+        paths, self._left = self.all_paths(context), ""
         if getattr(self, "_in_window", False) and len(paths) > 1:
             return self._begin(context, paths)
         context.window_manager.progress_begin(0, 100)
@@ -67,7 +68,7 @@ class ImportsFiles:
         waiting = self._waiting
         if event.type == "ESC":
             self._result = self._result or FilesResult()
-            self._result.warnings.append(f"stopped by Esc: {counted(len(waiting), 'file')} not imported")
+            self._left = counted(len(waiting), "file")
             waiting.clear()
         elif event.type == "TIMER" and waiting:
             self._import_next(context)
@@ -136,9 +137,14 @@ class ImportsFiles:
             context.workspace.status_text_set(None)
 
     def _finish(self, context: Any, result: FilesResult) -> set[str]:
-        report.keep(context, result.summary, result.details)
+        stopped = [f"Stopped by Esc: {self._left} not imported"] if self._left else []
+        report.keep(context, "; ".join([result.summary, *stopped]), result.details)
+        if context.area is not None:
+            context.area.tag_redraw()  # the sidebar shows the report, also where the scene is as it was
         operator: Any = self
-        if result.made:
+        if stopped:
+            operator.report({"INFO"}, stopped[0])
+        elif result.made:
             operator.report({"WARNING"} if result.failures else {"INFO"}, result.summary)
         else:
             operator.report({"ERROR"}, ";\n".join(result.details) or result.summary)

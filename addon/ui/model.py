@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..scene import chosen_model
+from ..scene import chosen_model, models
 from ..scene.armature import COLLECTIONS
 from ..scene.properties import PREFIX, loaded_text
 from ..scene.provenance import Origin
@@ -28,6 +28,11 @@ class VIEW3D_PT_ossuary_model(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model."""
+        return bool(models(context))
+
     def draw_header(self, _context: Any) -> None:
         """Draw the icon."""
         self.layout.label(**icon("model"))
@@ -37,8 +42,7 @@ class VIEW3D_PT_ossuary_model(bpy.types.Panel):
         layout = self.layout
         collection = chosen_model(context)
         if collection is None:
-            layout.label(text="Select a part of an imported model")
-            layout.operator("import_scene.ossuary_flver", **icon("import"))
+            layout.label(text="Select a part of a model: there are several")
             return
         parts = model_parts(collection)
         armature = next((obj for obj in collection.all_objects if obj.type == "ARMATURE"), None)
@@ -46,7 +50,7 @@ class VIEW3D_PT_ossuary_model(bpy.types.Panel):
         _draw_eyes(layout, context, parts, armature)
         row = layout.row(align=True)
         row.operator("view3d.ossuary_frame_model", icon="ZOOM_SELECTED")
-        row.operator("object.ossuary_model_changes", icon="VIEWZOOM")
+        row.operator("object.ossuary_model_changes", text="Changes", icon="VIEWZOOM")
         layout.operator("export_scene.ossuary_flver", **icon("export"))
 
 

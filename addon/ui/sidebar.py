@@ -26,7 +26,7 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
 
     def draw_header(self, _context: Any) -> None:
         """Draw the icon."""
-        self.layout.label(**icon("import"))
+        self.layout.label(**icon("ossuary"))
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""

@@ -62,7 +62,7 @@ def job(scene, tmp_path):
     said = []
     manager = Manager()
     context = SimpleNamespace(
-        window="window", window_manager=manager, workspace=SimpleNamespace(status_text_set=said.append)
+        window="window", area=None, window_manager=manager, workspace=SimpleNamespace(status_text_set=said.append)
     )
     return Job(["a.partsbnd", "b.partsbnd", "c.partsbnd"]), context, said
 
@@ -111,12 +111,13 @@ def test_esc_keeps_what_is_there_and_leaves_the_rest(job, monkeypatch):
 
     work, context, said = job
     kept = []
-    monkeypatch.setattr(report, "keep", lambda _context, _summary, details: kept.extend(details))
+    monkeypatch.setattr(report, "keep", lambda _context, summary, _details: kept.append(summary))
     work.execute(context)
     work.modal(context, timer())
     assert work.modal(context, SimpleNamespace(type="ESC")) == {"FINISHED"}
     assert len(bpy.data.armatures) == 1
-    assert any("stopped by Esc: 2 files" in line for line in kept)
+    assert kept == ["Imported tiny: 4 bones, 2 meshes, 2 dummies; 1 warning; Stopped by Esc: 2 files not imported"]
+    assert work.reports == [({"INFO"}, "Stopped by Esc: 2 files not imported")]
     assert not context.window_manager.timers
     assert said[-1] is None
 
@@ -131,6 +132,7 @@ def test_esc_before_the_first_imports_nothing(job, monkeypatch):
     work.execute(context)
     assert work.modal(context, SimpleNamespace(type="ESC")) == {"CANCELLED"}
     assert not bpy.data.objects
+    assert work.reports == [({"INFO"}, "Stopped by Esc: 3 files not imported")]
 
 
 def test_redo_and_one_file_import_at_once(job, monkeypatch):
