@@ -69,7 +69,7 @@ def _member(path: Path, name: str) -> Source:
 
 def changed_items(before: bytes, after: bytes) -> dict[int, str]:
     """Return the items of two tagfiles that differ, by index, and of what class they are; there are as many in both."""
-    old, new = Tagfile.read(before), Tagfile.read(after)
+    old, new = _read(before), Tagfile.read(after)
     assert len(old.items) == len(new.items)
     found = {}
     for index, (left, right) in enumerate(zip(old.items, new.items, strict=True)):
@@ -77,6 +77,11 @@ def changed_items(before: bytes, after: bytes) -> dict[int, str]:
         if left.raw.tobytes() != right.raw.tobytes():
             found[index] = left.layout.name
     return found
+
+
+@cache
+def _read(data: bytes) -> Tagfile:
+    return Tagfile.read(data)
 
 
 def trails(old, new) -> set[str]:

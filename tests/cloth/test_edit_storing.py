@@ -30,6 +30,12 @@ def some(own):
     return [(sim, *places[sim]) for sim in sorted({0, len(places) - 1})]
 
 
+def one_of(own):
+    """Return the middle one of a file's cloths: number, cloth data, place in it."""
+    places = sim_places(own.cloth)
+    return len(places) // 2, *places[len(places) // 2]
+
+
 def at(values, name, row, value):
     """Return values in which one row of a part is another."""
     column = getattr(values, name).copy()
@@ -58,23 +64,21 @@ SETTINGS = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_changes_its_own_bytes(own, name):
     value, members, classes = SETTINGS[name]
-    for sim, number, place in some(own):
-        edited = with_values(own.cloth, {sim: replace(values_of(own.cloth, sim), **{name: value})})
-        assert not edited.notes
-        assert not edited.refusals
-        assert same(np.asarray(getattr(values_of(edited.file, sim), name)), np.asarray(value))
-        found = trails(own.cloth, edited.file)
-        assert {trail.rsplit(".", 1)[1] for trail in found} == members
-        assert all(
-            trail.startswith((f"datas[{number}].sims[{place}].", f"datas[{number}].operators")) for trail in found
-        )
-        after = own.stored(edited.file)
-        changed = changed_items(own.data, after)
-        assert len(changed) == 1
-        assert set(changed.values()) == classes
-        assert len(after) == len(own.data)
-        assert np.count_nonzero(np.frombuffer(own.data, "u1") != np.frombuffer(after, "u1")) <= 12
-        assert not trails(edited.file, read_cloth(Tagfile.read(after)))
+    sim, number, place = one_of(own)
+    edited = with_values(own.cloth, {sim: replace(values_of(own.cloth, sim), **{name: value})})
+    assert not edited.notes
+    assert not edited.refusals
+    assert same(np.asarray(getattr(values_of(edited.file, sim), name)), np.asarray(value))
+    found = trails(own.cloth, edited.file)
+    assert {trail.rsplit(".", 1)[1] for trail in found} == members
+    assert all(trail.startswith((f"datas[{number}].sims[{place}].", f"datas[{number}].operators")) for trail in found)
+    after = own.stored(edited.file)
+    changed = changed_items(own.data, after)
+    assert len(changed) == 1
+    assert set(changed.values()) == classes
+    assert len(after) == len(own.data)
+    assert np.count_nonzero(np.frombuffer(own.data, "u1") != np.frombuffer(after, "u1")) <= 12
+    assert not trails(edited.file, read_cloth(Tagfile.read(after)))
 
 
 ROWS = {
@@ -90,20 +94,20 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 def test_a_value_of_a_particle_changes_its_row(own, name):
     value, members, classes = ROWS[name]
-    for sim, _, _ in some(own):
-        old = values_of(own.cloth, sim)
-        row = free_particle(old)
-        edited = with_values(own.cloth, {sim: at(old, name, row, value)})
-        assert not edited.refusals
-        assert {trail.rsplit(".", 1)[1] for trail in trails(own.cloth, edited.file)} <= members
-        new = values_of(edited.file, sim)
-        assert rows(getattr(old, name), getattr(new, name)).tolist() == [row]
-        assert getattr(new, name)[row] == value
-        after = own.stored(edited.file)
-        changed = changed_items(own.data, after)
-        assert set(changed.values()) <= classes
-        assert len(changed) <= len(members)
-        assert np.count_nonzero(np.frombuffer(own.data, "u1") != np.frombuffer(after, "u1")) <= 8
+    sim, _, _ = one_of(own)
+    old = values_of(own.cloth, sim)
+    row = free_particle(old)
+    edited = with_values(own.cloth, {sim: at(old, name, row, value)})
+    assert not edited.refusals
+    assert {trail.rsplit(".", 1)[1] for trail in trails(own.cloth, edited.file)} <= members
+    new = values_of(edited.file, sim)
+    assert rows(getattr(old, name), getattr(new, name)).tolist() == [row]
+    assert getattr(new, name)[row] == value
+    after = own.stored(edited.file)
+    changed = changed_items(own.data, after)
+    assert set(changed.values()) <= classes
+    assert len(changed) <= len(members)
+    assert np.count_nonzero(np.frombuffer(own.data, "u1") != np.frombuffer(after, "u1")) <= 8
 
 
 def test_a_mass_changes_what_is_tied_to_it(own):
