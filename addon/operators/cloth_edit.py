@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatPrope
 
 from ..codec import FormatError
 from ..scene import chosen_cloth
-from ..scene.cloth.editing import EDIT, apply_edit, begin_edit, cancel_edit, set_selected, settable
+from ..scene.cloth.editing import EDIT, apply_edit, begin_edit, cancel_edit, selected_value, set_selected, settable
 from ..scene.cloth.gather import StoredCloth
 from ..scene.cloth.keys import KIND, SIM
 from ..scene.cloth.revert import revert_all, revert_collidables, revert_sim
@@ -144,6 +144,22 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         size=32, subtype="LAYER", default=(False,) * 32,
     )  # fmt: skip
 
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Ask for the value, beginning with what is selected has."""
+        if self.what == PINNED:
+            return self.execute(context)
+        obj = active_sim(context)
+        found = [value for name in self._names(obj) if (value := selected_value(obj, name)) is not None]
+        if found and self.what == MASK:
+            bits = int(found[0]) & 0xFFFFFFFF
+            self.meets = [bool(bits >> bit & 1) for bit in range(32)]
+        elif found:
+            self.value = found[0]
+        return set(context.window_manager.invoke_props_dialog(self))
+
+    def _names(self, obj: Any) -> list[str]:
+        return [name for name in settable(obj.data) if name.startswith(self.what) and self.what in {name, VOLUME}]
+
     def execute(self, context: Any) -> set[str]:
         """Set it."""
         obj = active_sim(context)
@@ -153,7 +169,7 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         elif self.what == MASK:
             bits = np.uint32(sum(1 << bit for bit, on in enumerate(self.meets) if on))
             value = int(bits.view(np.int32))
-        names = [name for name in settable(obj.data) if name.startswith(self.what) and self.what in {name, VOLUME}]
+        names = self._names(obj)
         if not names:
             self.report({"ERROR"}, "This cloth has no volume")
             return {"CANCELLED"}
@@ -187,6 +203,10 @@ class MESH_OT_ossuary_cloth_stiffness(EditsCloth, bpy.types.Operator):
             cls.poll_message_set("Select the links of a constraint set")
             return False
         return True
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Ask for the value."""
+        return set(context.window_manager.invoke_props_dialog(self))
 
     def execute(self, context: Any) -> set[str]:
         """Set it."""

@@ -9,15 +9,16 @@ import bpy
 from ..codec import FormatError
 from ..operators.cloth_collidables import active_collidable
 from ..operators.cloth_edit import VALUES, active_sim, owner
-from ..operators.cloth_playback import UsesPlayer
+from ..operators.cloth_playback import SETS, UsesPlayer
 from ..operators.cloth_values import PROPERTY
 from ..scene.cloth.editing import EDIT
-from ..scene.cloth.keys import BONE, KIND, SHAPE, SIM, SIMS, cloths
+from ..scene.cloth.keys import BONE, KIND, PREFIX, SHAPE, SIM, SIMS, cloths
 from ..scene.cloth.shapes import PARAMETERS
-from ..scene.cloth.values import PINNED, STIFFNESS, sim_objects
+from ..scene.cloth.values import PINNED, RANGE, STIFFNESS, sim_objects
 from ..scene.properties import loaded_text
 from .sidebar import TAB, columns, draw_lines
 
+TITLES = {kind: title for kind, title, _ in SETS.values()}
 SHOWN = 24  # changes that are listed
 
 
@@ -95,6 +96,9 @@ def _draw_sim(layout: Any, context: Any, obj: Any) -> None:
     for (sim, _), each in sorted(links.items(), key=lambda item: item[0]):
         if sim == obj[SIM]:
             _draw_set(column, each)
+    for key in cloud.keys() if cloud is not None else ():
+        if key.startswith(RANGE):
+            column.prop(cloud, f'["{key}"]', text=TITLES["LocalRange"])
     if obj[KIND] == "links":
         layout.operator("mesh.ossuary_cloth_stiffness", icon="RESTRICT_SELECT_OFF")
     column = layout.column(align=True)
@@ -111,7 +115,9 @@ def _draw_set(layout: Any, obj: Any) -> None:
     for names in STIFFNESS.values():
         for name in names:
             if name in obj.data.attributes:
-                text = obj["cloth_set"] if len(names) == 1 else f"{obj['cloth_set']} {name.split('_')[0].title()}"
+                kind = obj[PREFIX + "set"]
+                title = TITLES.get(kind, kind)
+                text = title if len(names) == 1 else f"{title}, {name.split('_')[0].title()}"
                 row = layout.row()
                 row.enabled = not obj.data.is_editmode
                 row.prop(getattr(obj, PROPERTY), name, text=text)
@@ -161,8 +167,8 @@ class VIEW3D_PT_ossuary_cloth_changes(_Part, bpy.types.Panel):
         draw_lines(layout, [f"{names.get(each.sim, 'File')}: {each.text}" for each in lines[:SHOWN]], width, "DOT")
         if len(lines) > SHOWN:
             layout.label(text=f"... and {len(lines) - SHOWN} more")
+        layout.label(text="Revert to the file:")
         row = layout.row(align=True)
-        row.label(text="Revert:")
         for what, text in (("ALL", "All"), ("SIM", "This Cloth"), ("COLLIDABLES", "Collidables")):
             row.operator("scene.ossuary_cloth_revert", text=text).what = what
         layout.operator("export_scene.ossuary_cloth", icon="EXPORT")

@@ -169,6 +169,30 @@ def test_renamed_and_met_by_other_cloths(scene_api, blender, bring, tmp_path):
     assert found.sims == met ^ {other}
 
 
+def test_one_that_no_cloth_meets_is_refused_by_name(scene_api, bring, tmp_path):
+    _, made, _ = bring()
+    obj = made.collidables[0]
+    obj["cloth_sims"] = []
+    result = export(scene_api, made.collection, tmp_path / "a.hkx")
+    assert "no cloth would meet it" in result.errors[0].text
+    assert result.errors[0].objects == (obj.name,)
+    assert not (tmp_path / "a.hkx").exists()
+
+
+def test_a_linked_copy_gets_a_mesh_of_its_own_with_its_shape(scene_api, bring, tmp_path):
+    _, made, old = bring()
+    obj = made.collidables[0]
+    twin = obj.copy()
+    obj.users_collection[0].objects.link(twin)
+    setattr(twin.ossuary_cloth, "radius" if "cloth_radius" in twin else "big_radius", 0.5)
+    assert twin.data != obj.data
+    new = exported(scene_api, made.collection, tmp_path / "a.hkx", insist=True)
+    assert len(placed_collidables(new)) == len(placed_collidables(old)) + 1
+    shapes = [each.record.shape for each in placed_collidables(new) if each.record.name == obj["cloth_name"]]
+    assert len(shapes) == 2
+    assert any(differences(*shapes))
+
+
 def test_deleted_is_removed_and_copies_are_added(scene_api, blender, bring, tmp_path):
     _, made, old = bring()
     obj, twin_of = made.collidables[0], made.collidables[1]

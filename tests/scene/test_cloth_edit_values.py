@@ -313,6 +313,35 @@ def test_a_cloth_that_explodes_is_written_only_if_insisted(scene_api, blender, b
     assert "runs away" in problems.kept(blender.context)[1][0][0]
 
 
+def test_what_no_longer_fits_together_is_written_only_if_insisted(scene_api, bring, tmp_path, monkeypatch):
+    from addon.cloth.edits import Fault
+    from addon.scene.cloth import exports
+
+    path, made, _ = bring(HAT)
+    monkeypatch.setattr(exports, "new_faults", lambda *_: [Fault(0, "rest length", "", "HD_hat: a link is too long.")])
+    assert export(scene_api, made.collection, path).details == []  # what nobody edited is not examined
+    cloud(made)["cloth_damping"] = 0.5
+    result = export(scene_api, made.collection, tmp_path / "a.hkx")
+    (problem,) = result.errors
+    assert (problem.text, problem.objects) == ("HD_hat: a link is too long.", (cloud(made).name,))
+    result = export(scene_api, made.collection, tmp_path / "b.hkx", insist=True)
+    assert result.written
+    assert [each.text for each in result.warnings] == ["HD_hat: a link is too long."]
+
+
+def test_properties_that_are_no_numbers_are_refused(scene_api, bring, tmp_path):
+    _, made, _ = bring(HAT)
+    obj = cloud(made)
+    for key, value in (("cloth_damping", "much"), ("cloth_gravity", [1.0]), ("cloth_substeps", [1, 2])):
+        before = obj[key] if isinstance(obj[key], (int, float)) else list(obj[key])
+        obj[key] = value
+        result = export(scene_api, made.collection, tmp_path / "a.hkx")
+        assert result.errors[0].objects == (obj.name,)
+        assert "that is none" in result.errors[0].text
+        obj[key] = before
+    assert not export(scene_api, made.collection, tmp_path / "a.hkx").errors
+
+
 def test_two_cloths_in_a_scene_do_not_meet(scene_api, blender, bring, corpus, tmp_path):
     path, made, old = bring(HAT)
     other = load(scene_api, copied(corpus, SAMPLE, tmp_path))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...cloth import ExtraCollidable
 from ...cloth.edits import PlacedCollidable, placed_collidables, values_of
-from ...cloth.edits.edited import sim_places
+from ...cloth.edits.edited import sim_places, sim_title
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...codec.havok.cloth.constraints import Links
@@ -61,7 +61,7 @@ class ClothBuilder:
         for sim, (number, place) in enumerate(sim_places(self.file)):
             data = self.file.datas[number]
             record, values = data.sims[place], values_of(self.file, sim)
-            title = record.name or data.name
+            title = sim_title(self.file, sim)
             cloud = self._points(title, record)
             set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), SIM: sim})
             own = {index: self._links(title, record, index, sim) for index in _linked(record)}
@@ -81,7 +81,6 @@ class ClothBuilder:
         rest = axes.swap_vectors(record.poses[0])
         cloud = new_points(shown_name(title), rest, self.context)
         write(cloud.data, REST, "FLOAT_VECTOR", rest)
-        write(cloud.data, "inverse_mass", "FLOAT", record.inverse_mass)
         set_properties(cloud, {
             NAME: stored_text(record.name),
             PREFIX + "total_mass": float(record.total_mass),

@@ -18,7 +18,17 @@ from ..properties import set_properties, shown_name
 from .gather import StoredCloth
 from .keys import ARMATURE, KIND, PREFIX, SIM, parts
 from .pointclouds import FIELDS, read, write
-from .values import PARTICLES, REST, VOLUME, count_points, put_to_rest, read_particles, sim_objects, write_particles
+from .values import (
+    PARTICLES,
+    REST,
+    VOLUME,
+    count_points,
+    put_to_rest,
+    read_particles,
+    sim_objects,
+    write_inverse,
+    write_particles,
+)
 
 PARTICLE = "particle"  # the particle that a vertex is
 HIDDEN = PREFIX + "hidden"  # of an edit mesh: its point cloud was hidden before
@@ -74,7 +84,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     obj.show_wire = obj.show_all_edges = True
     for holder in cloud.users_collection:
         holder.objects.link(obj)
-    obj.parent = collection[ARMATURE]
+    obj.parent = collection.get(ARMATURE)
     context.view_layer.update()
     if obj.name not in context.view_layer.objects:
         bpy.data.objects.remove(obj)
@@ -87,6 +97,8 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
 
 def _drawable(triangles: Array) -> Array:
     """Return triangles of three corners, each once, wound for Blender: edit mode takes no others."""
+    if not len(triangles):
+        return np.zeros((0, 3), np.int32)
     sides = np.sort(triangles, axis=1)
     whole = np.flatnonzero((sides[:, 0] != sides[:, 1]) & (sides[:, 1] != sides[:, 2]))
     _, first = np.unique(sides[whole], axis=0, return_index=True)
@@ -107,6 +119,7 @@ def apply_edit(collection: Any, obj: Any, stored: StoredCloth) -> None:
         rest, values = _read(obj, mesh, record, stored.values[sim])
     write(cloud.data, REST, "FLOAT_VECTOR", rest)
     write_particles(cloud.data, record, values)
+    write_inverse(cloud.data, record, values)
     cancel_edit(collection, obj)
     put_to_rest(collection)
 
@@ -150,6 +163,28 @@ def settable(mesh: Any) -> list[str]:
     return found + [each.name for each in mesh.attributes if each.name.startswith(VOLUME)]
 
 
+def selected_value(obj: Any, name: str) -> float | None:
+    """Return the mean of an attribute over the selected vertices of an edit mesh, or edges of links, in edit mode.
+
+    Returns:
+        None where nothing is selected, or the mesh is in another mode.
+    """
+    if not obj.data.is_editmode:
+        return None
+    chosen, layer, _ = _selected(bmesh.from_edit_mesh(obj.data), name)
+    return float(np.mean([each[layer] for each in chosen])) if chosen else None
+
+
+def _selected(shape: Any, name: str) -> tuple[list[Any], Any, type]:
+    """Return what is selected of the elements that have an attribute, its layer, and the kind of its values."""
+    for elements in (shape.verts, shape.edges):
+        for kind, made in ((elements.layers.float, float), (elements.layers.int, int), (elements.layers.bool, bool)):
+            layer = kind.get(name)
+            if layer is not None:
+                return [each for each in elements if each.select], layer, made
+    return [], None, float
+
+
 def set_selected(obj: Any, name: str, value: float) -> int:
     """Give the selected vertices of an edit mesh a value, or the selected edges of links; return how many.
 
@@ -175,14 +210,8 @@ def set_selected(obj: Any, name: str, value: float) -> int:
 
 def _set_edited(mesh: Any, name: str, value: float) -> int:
     """Do the same in edit mode."""
-    shape = bmesh.from_edit_mesh(mesh)
-    for elements in (shape.verts, shape.edges):
-        for kind, made in ((elements.layers.float, float), (elements.layers.int, int), (elements.layers.bool, bool)):
-            layer = kind.get(name)
-            if layer is not None:
-                chosen = [each for each in elements if each.select]
-                for each in chosen:
-                    each[layer] = made(value)
-                bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
-                return len(chosen)
-    return 0
+    chosen, layer, made = _selected(bmesh.from_edit_mesh(mesh), name)
+    for each in chosen:
+        each[layer] = made(value)
+    bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
+    return len(chosen)

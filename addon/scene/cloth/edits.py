@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -75,25 +75,32 @@ def edited_cloth(collection: Any, stored: StoredCloth | None = None) -> EditedCl
     file = stored.file
     for edited, names in _steps(file, gathered):
         file = edited.file
-        for text in edited.refusals:
-            problems.error(text, *names)
-        for text in edited.notes:
-            problems.warn(text, *names)
+        for report, texts in ((problems.error, edited.refusals), (problems.warn, edited.notes)):
+            for text in texts:
+                report(text, *names(text))
     return EditedCloth(stored, file, gathered, problems.errors, problems.warnings)
 
 
-def _steps(file: ClothFile, gathered: GatheredCloth) -> Iterator[tuple[Edited, list[str]]]:
-    """Yield one edit after another, each with the names of the objects that it is about."""
+def _steps(file: ClothFile, gathered: GatheredCloth) -> Iterator[tuple[Edited, Callable[[str], list[str]]]]:
+    """Yield one edit after another, each with what names the objects that a sentence of it is about."""
+
+    def of_sims(*sims: int) -> Callable[[str], list[str]]:
+        return lambda _: [gathered.objects[sim] for sim in sims if sim in gathered.objects]
+
+    def of_collidables(text: str) -> list[str]:
+        pairs = zip(gathered.collidables or (), gathered.carriers, strict=True)
+        return [name for placed, name in pairs if text.startswith(f"{placed.record.name}:")]
+
     for sim, values in sorted(gathered.values.items()):
         edited = with_values(file, {sim: values})
         file = edited.file
-        yield edited, [gathered.objects[sim]] if sim in gathered.objects else []
+        yield edited, of_sims(sim)
     if gathered.rest:
         edited = with_rest(file, gathered.rest)
         file = edited.file
-        yield edited, [gathered.objects[sim] for sim in sorted(gathered.rest)]
+        yield edited, of_sims(*sorted(gathered.rest))
     if gathered.collidables is not None:
-        yield with_collidables(file, gathered.collidables), []
+        yield with_collidables(file, gathered.collidables), of_collidables
 
 
 class EditedCloths:

@@ -44,7 +44,10 @@ def chosen_cloth(context: Any) -> Any:
 
 
 def export_cloth(
-    context: Any, collection: Any, target: str | Path, settings: ClothExportSettings | None = None
+    context: Any,  # noqa: ARG001 - all exports are called alike
+    collection: Any,
+    target: str | Path,
+    settings: ClothExportSettings | None = None,
 ) -> ExportResult:
     """Write a cloth into a file: a loose tagfile, wrapped or not, or the member of a binder.
 
@@ -64,7 +67,6 @@ def export_cloth(
     settings = settings or ClothExportSettings()
     result = ExportResult(Path(target))
     problems = Problems(result.errors, result.warnings)
-    context.view_layer.update()
     try:
         with result.timings.stage("gather"):
             edited = edited_cloth(collection)

@@ -70,12 +70,14 @@ class GatheredCloth:
         rest: (n, 3) f4 in the games' axes, by the same.
         collidables: all of them; None where they are those of the file.
         objects: names of the objects that show a cloth, for messages; by the same.
+        carriers: names of the objects of ``collidables``.
     """
 
     values: dict[int, SimValues] = field(default_factory=dict)
     rest: dict[int, Array] = field(default_factory=dict)
     collidables: list[PlacedCollidable] | None = None
     objects: dict[int, str] = field(default_factory=dict)
+    carriers: list[str] = field(default_factory=list)
 
     @property
     def untouched(self) -> bool:
@@ -117,13 +119,13 @@ def gather(collection: Any, stored: StoredCloth, problems: Problems) -> Gathered
                 shares[index] = _try(problems, obj, read_stiffness, obj, share)
         if problems.errors:
             continue
-        found = read_values(cloud, shares, record, values)
-        if not same_values(found, values):
+        found = _try(problems, cloud, read_values, cloud, shares, record, values)
+        if found is not None and not same_values(found, values):
             result.values[sim] = found
         rest = None if cloud is None else read_rest(cloud)
         if rest is not None and rest.tobytes() != record.poses[0].tobytes():
             result.rest[sim] = rest
-    result.collidables = _collidables(collection, stored, problems)
+    _gather_collidables(result, collection, stored, problems)
     return result
 
 
@@ -138,20 +140,22 @@ def same_values(one: SimValues, other: SimValues) -> bool:
     return True
 
 
-def _collidables(collection: Any, stored: StoredCloth, problems: Problems) -> list[PlacedCollidable] | None:
+def _gather_collidables(result: GatheredCloth, collection: Any, stored: StoredCloth, problems: Problems) -> None:
     armature = collection.get(ARMATURE)
     if armature is None:
         problems.warn(f"{collection.name}: its armature is gone, so that its collidables are written as imported")
-        return None
+        return
     found: list[PlacedCollidable] = []
     skeleton = rig.skeleton_of(stored.file)
     for obj in collidable_objects(collection):
         placed = _try(problems, obj, read_placed, obj, armature, stored.placed, skeleton)
         if placed is not None:
             found.append(placed)
-    known = [placed.source for placed in found]
-    unlike = any(not _same_placed(placed, stored.placed) for placed in found)
-    return found if unlike or sorted(known, key=str) != sorted(range(len(stored.placed)), key=str) else None
+            result.carriers.append(obj.name)
+    sources = {placed.source for placed in found}
+    complete = len(found) == len(stored.placed) and sources == set(range(len(stored.placed)))
+    if not complete or not all(_same_placed(placed, stored.placed) for placed in found):
+        result.collidables = found
 
 
 def _same_placed(placed: PlacedCollidable, stored: tuple[PlacedCollidable, ...]) -> bool:

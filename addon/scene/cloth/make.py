@@ -49,7 +49,7 @@ def add_collidables_from(
     Raises:
         FormatError: no such bone, or an object of no size or a shape that is none for cloth.
     """
-    armature, chosen = collection[ARMATURE], list(objects)
+    armature, chosen = collection.get(ARMATURE), list(objects)
     if armature is None or armature.data.bones.get(bone) is None:
         raise FormatError(f"there is no bone {bone!r}: choose one of the cloth's armature")
     stored = rig.stored_name(armature.data.bones[bone])

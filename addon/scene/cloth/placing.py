@@ -67,6 +67,8 @@ def read_placed(
     Raises:
         FormatError: it hangs on no bone, or its shape cannot follow what was done to it.
     """
+    if any(name not in obj for name in (SHAPE, DRAWN, NAME, BONE)):
+        raise FormatError("does not say which collidable it is: delete it, or import the cloth again")
     number = int(obj.get(SOURCE, -1))
     old = stored[number] if 0 <= number < len(stored) else None
     bone = _bone(obj, armature)

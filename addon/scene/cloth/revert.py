@@ -47,8 +47,14 @@ def revert_sim(collection: Any, stored: StoredCloth, sim: int) -> None:
 
 
 def revert_collidables(context: Any, collection: Any, stored: StoredCloth) -> None:
-    """Give a cloth the collidables of its file: deleted ones come back, new ones and copies go."""
-    armature, known = collection[ARMATURE], set[int]()
+    """Give a cloth the collidables of its file: deleted ones come back, new ones and copies go.
+
+    Raises:
+        FormatError: there is no armature to hang them on.
+    """
+    armature, known = collection.get(ARMATURE), set[int]()
+    if armature is None:
+        raise FormatError(f"{collection.name}: its armature is gone, and nothing carries its collidables")
     for obj in collidable_objects(collection):
         source = int(obj.get(SOURCE, -1))
         if source in known or not 0 <= source < len(stored.placed):
@@ -76,7 +82,7 @@ def revert_all(context: Any, collection: Any, stored: StoredCloth) -> None:
     """Give a cloth back everything that its file has.
 
     Raises:
-        FormatError: points that are not those of the file.
+        FormatError: points that are not those of the file, or no armature.
     """
     for sim in range(len(stored.sims)):
         revert_sim(collection, stored, sim)

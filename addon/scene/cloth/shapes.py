@@ -93,6 +93,8 @@ def _size(name: str) -> int:
 
 def draw(obj: Any, shape: records.Shape) -> None:
     """Make an object's mesh show a shape, which its properties state."""
+    if obj.data.users > 1:  # a copy of the object may be of another shape
+        obj.data = obj.data.copy()
     mesh = obj.data
     mesh.clear_geometry()
     corners, triangles = surface(shape)

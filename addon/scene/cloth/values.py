@@ -78,6 +78,7 @@ def write_values(cloud: Any, links: Mapping[int, Any], record: records.SimCloth,
     if cloud is None:
         return
     write_particles(cloud.data, record, values)
+    write_inverse(cloud.data, record, values)
     cloud[GRAVITY] = axes.swap_vectors(values.gravity).tolist()
     for name in SETTINGS:
         value = getattr(values, name)
@@ -85,6 +86,7 @@ def write_values(cloud: Any, links: Mapping[int, Any], record: records.SimCloth,
     for index, constraint in enumerate(record.constraints):
         if isinstance(constraint, records.LocalRange):
             cloud[f"{RANGE}{index}"] = float(values.stiffness[index])  # type: ignore[arg-type]
+            cloud.id_properties_ui(f"{RANGE}{index}").update(min=0.0, max=1.0, description="Of the local range")
 
 
 def write_particles(data: Any, record: records.SimCloth, values: SimValues) -> None:
@@ -96,6 +98,14 @@ def write_particles(data: Any, record: records.SimCloth, values: SimValues) -> N
         shown = np.full(len(record), -1, np.float32)
         shown[particles] = values.stiffness[index]
         write(data, f"{VOLUME}{index}", "FLOAT", shown)
+
+
+def write_inverse(data: Any, record: records.SimCloth, values: SimValues) -> None:
+    """Show the inverse masses that follow from masses and pins; the file's own where it has those."""
+    known = (values.mass == record.mass) & (values.pinned == (record.inverse_mass == 0))
+    moves = ~values.pinned & (values.mass > 0)
+    inverse = np.where(moves, 1 / np.where(moves, values.mass, 1), 0)
+    write(data, "inverse_mass", "FLOAT", np.where(known, record.inverse_mass, inverse).astype(np.float32))
 
 
 def read_particles(data: Any, record: records.SimCloth, values: SimValues) -> SimValues:
@@ -166,6 +176,9 @@ def read_values(cloud: Any, shares: Mapping[int, Array], record: records.SimClot
         shares: what `read_stiffness` has of its links, by constraint set.
         record: the cloth as it is in the file.
         values: those of the file, for what is missing.
+
+    Raises:
+        FormatError: a property that is no number.
     """
     if cloud is not None:
         values = replace(read_particles(cloud.data, record, values), **dict(_settings(cloud, values)))
@@ -177,11 +190,16 @@ def read_values(cloud: Any, shares: Mapping[int, Array], record: records.SimClot
 
 
 def _settings(cloud: Any, values: SimValues) -> Iterator[tuple[str, Any]]:
-    if GRAVITY in cloud:
-        yield "gravity", axes.swap_vectors(np.array(cloud[GRAVITY], np.float32))
-    for name in SETTINGS:
-        if PREFIX + name in cloud:
-            yield name, type(getattr(values, name))(cloud[PREFIX + name])
+    for key, name in ((GRAVITY, "gravity"), *((PREFIX + name, name) for name in SETTINGS)):
+        if key not in cloud:
+            continue
+        try:
+            if key == GRAVITY:
+                yield name, axes.swap_vectors(np.array(cloud[key], np.float32))
+            else:
+                yield name, type(getattr(values, name))(cloud[key])
+        except (TypeError, ValueError, IndexError) as error:
+            raise FormatError(f"has a {name} that is none: {cloud[key]!r}") from error
 
 
 def read_rest(cloud: Any) -> Array | None:
