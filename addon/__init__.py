@@ -13,6 +13,7 @@ from types import ModuleType
 # package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
+    ".operators.preferences",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",
@@ -22,14 +23,22 @@ _MODULES: tuple[str, ...] = (
     ".operators.make_collision",
     ".operators.export_collision",
     ".operators.cloth_playback",
+    ".operators.cloth_values",
+    ".operators.cloth_edit",
+    ".operators.cloth_collidables",
+    ".operators.cloth_feel",
+    ".operators.export_cloth",
     ".operators.model",
     ".operators.drop",
+    ".operators.convert",
+    ".ui.preferences",
     ".ui.icons",
     ".ui.menus",
     ".ui.sidebar",
     ".ui.model",
     ".ui.collision",
     ".ui.cloth",
+    ".ui.cloth_edit",
     ".ui.overlays",
 )
 

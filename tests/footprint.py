@@ -21,5 +21,4 @@ def footprint() -> set[str]:
             found |= {f"handler {name} {i} {each}" for i, each in enumerate(handlers)}
     keymaps = getattr(bpy.context.window_manager.keyconfigs.addon, "keymaps", ())
     found |= {f"key {keymap.name} {item.idname} {item.type}" for keymap in keymaps for item in keymap.keymap_items}
-    # which have no name but their address
     return found | {f"previews {number}" for number in range(len(bpy.utils.previews._uuid_open))}

@@ -144,8 +144,20 @@ def test_readme_names_the_commands():
 
 
 def test_requirements_are_exact():
-    for line in (ROOT / "tests" / "requirements.txt").read_text("utf-8").splitlines():
-        assert line.startswith("#") or "==" in line.split(";")[0], line
+    for path in (ROOT / "tests" / "requirements").iterdir():
+        for line in path.read_text("utf-8").splitlines():
+            assert line.startswith(("#", "-r ")) or "==" in line, f"{path.name}: {line}"
+
+
+def test_every_blender_has_its_requirements():
+    import dev
+
+    for blender in dev.BLENDERS:
+        assert dev.Environment(blender).version.startswith(f"{blender}.")
+    assert all(dev.BLENDERS[blender] == python for python, blender in dev.MAIN.items())
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))
+    oldest = min(dev.BLENDERS, key=dev.numbers)
+    assert manifest["blender_version_min"] == f"{oldest}.0"
 
 
 @pytest.fixture(scope="module")

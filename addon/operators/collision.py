@@ -14,6 +14,7 @@ from ..scene.collision.sets import PART, SET, CollisionSet, collision_objects, l
 from ..scene.result import counted
 from . import report
 from .import_collision import COLOR_ITEMS, SET_ITEMS
+from .preferences import preferences
 
 PROPERTY = "ossuary_collision"
 
@@ -22,14 +23,19 @@ def _objects(context: Any) -> list[Any]:
     return collision_objects(context.scene)
 
 
-def _recolor(settings: Any, context: Any) -> None:
-    """Colour all bodies; what is being edited leaves edit mode for the moment."""
+def recolor(context: Any) -> None:
+    """Colour all bodies of the scene; what is being edited leaves edit mode for the moment."""
     edited = context.mode == "EDIT_MESH"
     if edited:
         bpy.ops.object.mode_set(mode="OBJECT")
-    paint_all(_objects(context), Mode(settings.color))
+    color = Mode(getattr(context.scene, PROPERTY).color)
+    paint_all(_objects(context), color, preferences(context).colors)
     if edited:
         bpy.ops.object.mode_set(mode="EDIT")
+
+
+def _recolor(_settings: Any, context: Any) -> None:
+    recolor(context)
 
 
 def _show_wire(settings: Any, context: Any) -> None:
@@ -120,7 +126,7 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
         """Move them and colour them anew."""
         bodies = [obj for obj in context.selected_objects if SET in obj and obj.type == "MESH"]
         reassign(bodies, CollisionSet(self.set), context)
-        paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color))
+        paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color), preferences(context).colors)
         return {"FINISHED"}
 
 

@@ -11,8 +11,8 @@ from ..scene import ExportResult
 from . import problems
 
 
-class ExportsFile:
-    """A mix-in for operators."""
+class WritesFile:
+    """A mix-in for operators that write a file."""
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     wrapper: EnumProperty(
@@ -23,11 +23,6 @@ class ExportsFile:
             ("KRAK", "Kraken, Uncompressed", "The games' own codec, without compression: larger, but written at once"),
         ),
         default="DFLT",
-    )
-    apply_modifiers: BoolProperty(
-        name="Apply Modifiers",
-        description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
-        default=False,
     )
 
     in_window: bool = False  # a user chose the file, whom a list serves better than an error
@@ -45,3 +40,13 @@ class ExportsFile:
             return {"CANCELLED"}
         operator.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
         return {"FINISHED"}
+
+
+class ExportsFile(WritesFile):
+    """A mix-in for those that write meshes."""
+
+    apply_modifiers: BoolProperty(
+        name="Apply Modifiers",
+        description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
+        default=False,
+    )

@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver, models
-from ..scene.provenance import Provenance
+from ..scene.provenance import Origin
 from . import export
 
 
@@ -61,7 +61,7 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         collection = chosen_model(context)
         if collection is None:
             return self.execute(context)  # which says so, before a file is chosen in vain
-        source = Provenance.of(collection)
+        source = Origin.of(collection)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
         self.in_window = True

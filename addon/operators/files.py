@@ -53,7 +53,7 @@ class ImportsFiles:
 
     def execute(self, context: Any) -> set[str]:
         """Import the chosen files and report in one line."""
-        paths, self._left = self.all_paths(), ""
+        paths, self._left = self.all_paths(context), ""
         if getattr(self, "_in_window", False) and len(paths) > 1:
             return self._begin(context, paths)
         context.window_manager.progress_begin(0, 100)
@@ -83,7 +83,7 @@ class ImportsFiles:
         if getattr(self, "_timer", None) is not None:
             self._end(context)
 
-    def all_paths(self) -> list[Path]:
+    def all_paths(self, _context: Any) -> list[Path]:
         """Return the files to import."""
         return self.paths()
 

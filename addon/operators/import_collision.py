@@ -15,6 +15,7 @@ from ..scene.collision.colors import Mode
 from ..scene.collision.imports import files_of
 from ..scene.collision.sets import CollisionSet, sets_beside
 from .files import ImportsFiles
+from .preferences import preferences
 
 COLOR_ITEMS = (
     ("MATERIAL", "Material", "A shade of the set's colour for each hit material"),
@@ -62,7 +63,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
         """Import the bodies in files; those beside them are among them already."""
-        settings = replace(self.settings(), also=frozenset())
+        settings = replace(self.settings(context), also=frozenset())
         result = import_collision(context, paths, settings, cache=type(self).cache, progress=progress)
         view = context.scene.ossuary_collision
         if result.bodies:
@@ -72,11 +73,11 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             body.object.show_in_front = view.in_front
         return result
 
-    def all_paths(self) -> list[Path]:
+    def all_paths(self, context: Any) -> list[Path]:
         """Return the chosen files with the sets beside them that are wanted."""
-        return files_of(self.paths(), self.settings())
+        return files_of(self.paths(), self.settings(context))
 
-    def settings(self) -> CollisionSettings:
+    def settings(self, context: Any) -> CollisionSettings:
         """Return the options."""
         also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
         return CollisionSettings(
@@ -86,6 +87,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             set=None if self.set == "AUTO" else CollisionSet(self.set),
             also=frozenset(name for name, wanted in also if wanted),
             color=Mode(self.color),
+            colors=preferences(context).colors,
         )
 
     def _compendium(self) -> Path | None:

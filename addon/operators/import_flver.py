@@ -9,8 +9,10 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from ..model.textures import TextureIndex
 from ..scene import DecodedCache, FlverSettings, ImportResult, Lods, import_flver
 from .files import ImportsFiles
+from .preferences import DEFAULTS, preferences
 
 
 class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
@@ -19,6 +21,8 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
     bl_idname = "import_scene.ossuary_flver"
     bl_label = "Import FLVER"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    index: TextureIndex | None = None
 
     filter_glob: StringProperty(default="*.flver;*.flver.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
 
@@ -74,13 +78,28 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         description="Import the cloth beside the model too. It moves when the timeline plays",
         default=True,
     )
+    textures: BoolProperty(
+        name="Textures",
+        description="Give materials the textures in the model's file, beside it, and in the game's folder that is set "
+        "in the add-on's preferences. Without them materials are plain",
+        default=True,
+    )
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        """Ask for files; options that nobody has set yet begin as the preferences say."""
+        begin = preferences(context)
+        for name in DEFAULTS:
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(begin, name))
+        return super().invoke(context, event)
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
         """Import the models in files."""
-        return import_flver(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        cls = type(self)
+        return import_flver(context, paths, self.settings(context), cache=cls.cache, index=cls.index, progress=progress)
 
-    def settings(self) -> FlverSettings:
-        """Return the options."""
+    def settings(self, context: Any) -> FlverSettings:
+        """Return the options, with the games' folders of the preferences."""
         return FlverSettings(
             lods=Lods(self.lods),
             lod=self.lod,
@@ -91,6 +110,8 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             show_unused_bones=self.show_unused_bones,
             scale=self.scale,
             cloth=self.cloth,
+            textures=self.textures,
+            folders=preferences(context).folders,
             member_filter=self.member_filter.strip(),
         )
 
@@ -111,6 +132,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row = body.row()
             row.active = self.lods == "CHOSEN"
             row.prop(self, "lod")
+            body.prop(self, "textures")
             body.prop(self, "custom_normals")
             body.prop(self, "cloth")
         header, body = layout.panel("OSSUARY_flver_bones")
@@ -127,6 +149,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
 def register(_package: str) -> None:
     """Register the operator."""
     IMPORT_SCENE_OT_ossuary_flver.cache = DecodedCache()
+    IMPORT_SCENE_OT_ossuary_flver.index = TextureIndex()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_flver)
 
 
@@ -134,3 +157,4 @@ def unregister() -> None:
     """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_flver)
     IMPORT_SCENE_OT_ossuary_flver.cache = None
+    IMPORT_SCENE_OT_ossuary_flver.index = None

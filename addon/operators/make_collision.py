@@ -14,6 +14,7 @@ from ..scene.collision.sources import CollisionSource
 from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
+from .preferences import preferences
 
 INT_MAX = 2**31 - 1
 
@@ -78,7 +79,7 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
             return {"CANCELLED"}
         settings = NewCollision(CollisionSet(self.set), self.game, self.material, self.radius, self.area)
         chosen = sorted(context.selected_objects, key=lambda obj: obj != active)
-        made = make_collision(context, chosen, settings, beside, _color(context))
+        made = make_collision(context, chosen, settings, beside, _color(context), colors=preferences(context).colors)
         self.report({"INFO"}, counted(len(made), "body", "bodies"))
         return {"FINISHED"}
 
@@ -109,7 +110,8 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
         edited = context.mode == "EDIT_MESH"
         if edited:
             bpy.ops.object.mode_set(mode="OBJECT")
-        count = assign_material(context.object, self.material, selected=edited, color=_color(context))
+        colors = preferences(context).colors
+        count = assign_material(context.object, self.material, selected=edited, color=_color(context), colors=colors)
         if edited:
             bpy.ops.object.mode_set(mode="EDIT")
         self.report({"INFO"}, counted(count, "face"))

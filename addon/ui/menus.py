@@ -17,6 +17,7 @@ _IMPORTS = (
 _EXPORTS = (
     ("export_scene.ossuary_flver", "FLVER Model (.flver, .*bnd.dcx)", "model"),
     ("export_scene.ossuary_collision", "Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)", "collision"),
+    ("export_scene.ossuary_cloth", "Havok Cloth (.hkx, .*bnd.dcx)", "cloth"),
 )
 
 

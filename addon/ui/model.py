@@ -9,7 +9,7 @@ import bpy
 from ..scene import chosen_model, models
 from ..scene.armature import COLLECTIONS
 from ..scene.properties import PREFIX, loaded_text
-from ..scene.provenance import Provenance
+from ..scene.provenance import Origin
 from ..scene.result import counted
 from ..scene.shown import DUMMIES, LEVELS, MESHES, are_shown, model_parts
 from .icons import icon
@@ -60,7 +60,7 @@ def _draw_facts(layout: Any, collection: Any, parts: dict[str, list[Any]], armat
     game = GAMES.get(collection.get(PREFIX + "game", ""), "")
     version = f"FLVER {collection.get(PREFIX + 'version', 0):X}"
     box.label(text=", ".join(filter(None, (loaded_text(collection.get(PREFIX + "name", "")), game, version))))
-    source = Provenance.of(collection)
+    source = Origin.of(collection)
     if source is not None:
         box.label(text=f"from {source.file.name}")
     triangles = sum(len(obj.data.polygons) for obj in parts[MESHES])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -45,6 +46,14 @@ def columns(context: Any, taken: int = MARGIN) -> int:
     return max(int(context.region.width / context.preferences.system.ui_scale / CHARACTER) - taken, 16)
 
 
+def draw_lines(layout: Any, lines: list[str], width: int, icon: str) -> None:
+    """Write sentences one below the other, each with an icon, broken into lines of so many characters."""
+    column = layout.column(align=True)
+    for line in lines:
+        for number, part in enumerate(textwrap.wrap(line, width)):
+            column.label(text=part, icon="BLANK1" if number else icon, translate=False)
+
+
 class VIEW3D_PT_ossuary_export(bpy.types.Panel):
     """Export buttons, and what stood in the way of the last export"""
 
@@ -65,6 +74,7 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
         column = layout.column(align=True)
         column.operator("export_scene.ossuary_flver", text="FLVER Model", **icon("model"))
         column.operator("export_scene.ossuary_collision", text="Havok Collision", **icon("collision"))
+        column.operator("export_scene.ossuary_cloth", text="Havok Cloth", **icon("cloth"))
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)

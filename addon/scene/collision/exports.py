@@ -227,5 +227,4 @@ def _output(member: _Member, tag: Tagfile) -> Output:
     if again.write() != data:
         raise FormatError("the collision does not read back as it was written")
     read_collision(again)
-    source = member.source
-    return Output(data) if source is None else Output(data, source.place, source.sha256)
+    return Output.of(data, member.source)
