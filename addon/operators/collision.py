@@ -7,10 +7,6 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..scene.collision.colors import Mode, paint_all
-from ..scene.collision.faces import LIKE, active_face, select_like
-from ..scene.collision.recheck import recheck
-from ..scene.collision.sets import PART, SET, CollisionSet, collision_objects, layer_collections, reassign
 from ..scene.result import counted
 from . import report
 from .import_collision import COLOR_ITEMS, SET_ITEMS
@@ -19,11 +15,15 @@ PROPERTY = "ossuary_collision"
 
 
 def _objects(context: Any) -> list[Any]:
+    from ..scene.collision.sets import collision_objects
+
     return collision_objects(context.scene)
 
 
 def _recolor(settings: Any, context: Any) -> None:
     """Colour all bodies; what is being edited leaves edit mode for the moment."""
+    from ..scene.collision.colors import Mode, paint_all
+
     edited = context.mode == "EDIT_MESH"
     if edited:
         bpy.ops.object.mode_set(mode="OBJECT")
@@ -67,6 +67,8 @@ class OBJECT_OT_ossuary_collision_set(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Turn the eye of the set's collections."""
+        from ..scene.collision.sets import layer_collections
+
         entries = layer_collections(context.view_layer, self.name)
         hide = not all(entry.hide_viewport for entry in entries)
         for entry in entries:
@@ -84,6 +86,8 @@ class OBJECT_OT_ossuary_collision_part(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body of a part, or the part, is active."""
+        from ..scene.collision.sets import PART
+
         if context.object is None or not context.object.get(PART):
             cls.poll_message_set("Select a body of a map: only those are in parts")
             return False
@@ -91,6 +95,8 @@ class OBJECT_OT_ossuary_collision_part(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Turn the eyes of the part's bodies."""
+        from ..scene.collision.sets import PART
+
         part = context.object[PART]
         bodies = [obj for obj in _objects(context) if obj.get(PART) == part and obj.name in context.view_layer.objects]
         hide = any(not obj.hide_get() for obj in bodies)
@@ -111,6 +117,8 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body is selected, in object mode."""
+        from ..scene.collision.sets import SET
+
         if context.mode != "OBJECT" or not any(SET in obj for obj in context.selected_objects):
             cls.poll_message_set("Select collision bodies in object mode")
             return False
@@ -118,6 +126,9 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Move them and colour them anew."""
+        from ..scene.collision.colors import Mode, paint_all
+        from ..scene.collision.sets import SET, CollisionSet, reassign
+
         bodies = [obj for obj in context.selected_objects if SET in obj and obj.type == "MESH"]
         reassign(bodies, CollisionSet(self.set), context)
         paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color))
@@ -146,6 +157,8 @@ class MESH_OT_ossuary_collision_like(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body with an active face."""
+        from ..scene.collision.faces import active_face
+
         if active_face(context.object) is None:
             cls.poll_message_set("Click a face of a collision body in edit mode")
             return False
@@ -153,6 +166,8 @@ class MESH_OT_ossuary_collision_like(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Select them."""
+        from ..scene.collision.faces import LIKE, select_like
+
         count = select_like(context, context.object, self.what)
         self.report({"INFO"}, f"{counted(count, 'face')} with the same {LIKE[self.what]}")
         return {"FINISHED"}
@@ -168,6 +183,8 @@ class OBJECT_OT_ossuary_collision_check(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There are bodies."""
+        from ..scene.collision.sets import SET
+
         if not any(SET in obj for obj in context.scene.objects):
             cls.poll_message_set("There is no collision in this scene")
             return False
@@ -175,6 +192,8 @@ class OBJECT_OT_ossuary_collision_check(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Check, and keep the findings as the report."""
+        from ..scene.collision.recheck import recheck
+
         bodies = _objects(context)
         chosen = [obj for obj in bodies if obj in context.selected_objects] or bodies
         checked, lines = recheck(chosen)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
-from ..scene.provenance import Provenance
 from . import export
+
+if TYPE_CHECKING:
+    from ..scene import FlverExportSettings
 
 
 class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
@@ -50,6 +51,9 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
+        from ..scene import chosen_model
+        from ..scene.provenance import Provenance
+
         collection = chosen_model(context)
         source = None if collection is None else Provenance.of(collection)
         if source is not None and not self.filepath:
@@ -59,6 +63,8 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Export the active model and report in one line."""
+        from ..scene import chosen_model, export_flver
+
         collection = chosen_model(context)
         if collection is None:
             self.report({"ERROR"}, "Select an object of the model to export: one that was imported by this extension")
@@ -67,6 +73,8 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def settings(self) -> FlverExportSettings:
         """Return the options."""
+        from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper
+
         return FlverExportSettings(
             wrapper=Wrapper(self.wrapper),
             meshes=Included(self.meshes),

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, FloatProperty, StringProperty
 
-from ..scene import DecodedCache
+from ..scene.cache import DecodedCache
 from ..scene.result import FilesResult
 from . import report
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import CollisionResult, CollisionSettings, DecodedCache, import_collision
-from ..scene.collision.colors import Mode
-from ..scene.collision.sets import CollisionSet, sets_beside
+from ..scene.cache import DecodedCache
 from .files import ImportsFiles
+
+if TYPE_CHECKING:
+    from ..scene import CollisionResult, CollisionSettings
 
 COLOR_ITEMS = (
     ("MATERIAL", "Material", "A shade of the set's colour for each hit material"),
@@ -60,6 +61,8 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
         """Import the bodies in files."""
+        from ..scene import import_collision
+
         result = import_collision(context, paths, self.settings(), cache=type(self).cache, progress=progress)
         view = context.scene.ossuary_collision
         if result.bodies:
@@ -71,6 +74,10 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def settings(self) -> CollisionSettings:
         """Return the options."""
+        from ..scene import CollisionSettings
+        from ..scene.collision.colors import Mode
+        from ..scene.collision.sets import CollisionSet
+
         also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
         return CollisionSettings(
             member_filter=self.member_filter.strip(),
@@ -88,6 +95,8 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def draw(self, _context: Any) -> None:
         """Lay the options out; the sets of a map that lie beside the chosen file are offered by name."""
+        from ..scene.collision.sets import sets_beside
+
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False

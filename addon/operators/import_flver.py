@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..scene import DecodedCache, FlverSettings, ImportResult, Lods, import_flver
+from ..scene.cache import DecodedCache
 from .files import ImportsFiles
+
+if TYPE_CHECKING:
+    from ..scene import FlverSettings, ImportResult
 
 
 class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
@@ -77,10 +80,14 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
         """Import the models in files."""
+        from ..scene import import_flver
+
         return import_flver(context, paths, self.settings(), cache=type(self).cache, progress=progress)
 
     def settings(self) -> FlverSettings:
         """Return the options."""
+        from ..scene import FlverSettings, Lods
+
         return FlverSettings(
             lods=Lods(self.lods),
             lod=self.lod,

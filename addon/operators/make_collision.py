@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..scene.collision.colors import Mode
-from ..scene.collision.make import NewCollision, assign_material, make_collision
-from ..scene.collision.sets import SET, CollisionSet
-from ..scene.collision.sources import CollisionSource
 from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
+
+if TYPE_CHECKING:
+    from ..scene.collision.colors import Mode
 
 INT_MAX = 2**31 - 1
 
 
 def _color(context: Any) -> Mode:
+    from ..scene.collision.colors import Mode
+
     return Mode(getattr(context.scene, PROPERTY).color)
 
 
@@ -61,12 +62,18 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A mesh that is no body is selected, in object mode."""
+        from ..scene.collision.sets import SET
+
         return context.mode == "OBJECT" and any(
             obj.type == "MESH" and SET not in obj for obj in context.selected_objects
         )
 
     def execute(self, context: Any) -> set[str]:
         """Turn them."""
+        from ..scene.collision.make import NewCollision, make_collision
+        from ..scene.collision.sets import SET, CollisionSet
+        from ..scene.collision.sources import CollisionSource
+
         active = context.object
         beside = active if self.into and active is not None and SET in active else None
         if self.into and (beside is None or CollisionSource.of(beside) is None):
@@ -91,11 +98,15 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body is active."""
+        from ..scene.collision.sets import SET
+
         obj = context.object
         return obj is not None and SET in obj and obj.type == "MESH" and obj.mode in {"OBJECT", "EDIT"}
 
     def execute(self, context: Any) -> set[str]:
         """Assign it; what is being edited leaves edit mode for the moment."""
+        from ..scene.collision.make import assign_material
+
         edited = context.mode == "EDIT_MESH"
         if edited:
             bpy.ops.object.mode_set(mode="OBJECT")

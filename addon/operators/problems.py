@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import StringProperty
 
-from ..scene import ExportResult
 from ..scene.problems import Problem
+
+if TYPE_CHECKING:
+    from ..scene import ExportResult
 
 PROPERTY = "ossuary_problems"
 SHOWN = 20  # lines the list shows

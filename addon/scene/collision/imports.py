@@ -11,7 +11,8 @@ from ...codec import FormatError, Tagfile, read_collision
 from ...codec.havok.collision import Body
 from ...codec.source import Kind, Member, Opener, open_source
 from ...collision import Surface, surface
-from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found, stamp
+from ..cache import DecodedCache
+from ..files import Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
 from .colors import Mode, Palette, paint
