@@ -13,6 +13,7 @@ from types import ModuleType
 # package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
+    ".operators.copy_report",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",

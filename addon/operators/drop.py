@@ -92,7 +92,7 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
             lines = report.kept(context)
             summaries += lines[:1]
             details += lines[1:]
-        report.keep(context, "; ".join(summaries), details)
+        report.show(context, "; ".join(summaries), details)
         if done:
             self.report({"WARNING"} if faults else {"INFO"}, "; ".join(summaries))
         return {"FINISHED"} if done else {"CANCELLED"}

@@ -50,7 +50,7 @@ class ImportsFiles:
             result = self.run(context, self.paths(), lambda share: manager.progress_update(int(share * 100)))
         finally:
             manager.progress_end()
-        report.keep(context, result.summary, result.details)
+        report.keep(context, result.summary, result.details, result.timings.seconds)
         operator: Any = self
         if result.made:
             operator.report({"WARNING"} if result.failures else {"INFO"}, result.summary)

@@ -10,6 +10,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..scene.problems import Problem
+from . import report
 
 if TYPE_CHECKING:
     from ..scene import ExportResult
@@ -22,6 +23,7 @@ def keep(context: Any, result: ExportResult) -> None:
     """Keep what an export found, for the window's lifetime."""
     found = [(problem.text, problem.objects, is_error) for is_error, problem in _all(result)]
     setattr(context.window_manager, PROPERTY, json.dumps({"summary": result.summary, "found": found}))
+    report.log(context, report.Message(result.summary, result.details, result.timings.seconds))
 
 
 def _all(result: ExportResult) -> list[tuple[bool, Problem]]:
