@@ -271,13 +271,15 @@ def build_zip(environment: Environment, out: Path) -> int:
     """Build the zip with Blender's own tool, validate it, and check that it holds what users need and no more."""
     where = "import importlib.util as u; print(u.find_spec('bpy').submodule_search_locations[0])"
     bpy = subprocess.run([environment.python, "-c", where], check=True, capture_output=True, text=True).stdout.strip()
-    tool = str(next(Path(bpy).glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")))
+    scripts = next(Path(bpy).glob("*/scripts"))
+    tool = str(scripts / "addons_core/bl_pkg/cli/blender_ext.py")
+    tags = ("--valid-tags", str(scripts / "modules/_bpy_internal/extensions/tags.py"))  # those of the platform
     shutil.rmtree(out / "build", ignore_errors=True)
     (out / "build").mkdir(parents=True)
-    if status := environment.run(tool, "build", "--source-dir", str(ROOT), "--output-dir", str(out / "build")):
+    if status := environment.run(tool, "build", *tags, "--source-dir", str(ROOT), "--output-dir", str(out / "build")):
         return status
     built = next((out / "build").glob("*.zip"))
-    if status := environment.run(tool, "validate", str(built)):
+    if status := environment.run(tool, "validate", *tags, str(built)):
         return status
     target = built.replace(out / built.name)
     (out / "build").rmdir()

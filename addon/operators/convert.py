@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import bpy
 
-from ..scene.convert import Converted, ConvertSettings, Format, Outcome, Part, convert
 from ..scene.result import counted
+
+if TYPE_CHECKING:
+    from ..scene.convert import Converted, Part
 
 COMMAND = "ossuary"
 SOME_FAILED, USAGE = 1, 2  # exit statuses, beside 0
@@ -31,6 +33,8 @@ def run(args: Sequence[str], program: str = f"blender --command {COMMAND}") -> i
         args: what follows the command's name.
         program: what was called, for the help.
     """
+    from ..scene.convert import ConvertSettings, Format, Outcome, convert
+
     try:
         options = _parser(program).parse_args(list(args))
     except SystemExit as end:  # which is how argparse answers --help and mistakes
@@ -58,6 +62,8 @@ def run(args: Sequence[str], program: str = f"blender --command {COMMAND}") -> i
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
+    from ..scene.convert import Format, Part
+
     parser = argparse.ArgumentParser(prog=program, description="Ossuary without a window.")
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("convert", help="turn files into others", description=_DESCRIPTION, epilog=_EPILOG)
@@ -79,6 +85,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
 
 def _parts(text: str) -> frozenset[Part]:
+    from ..scene.convert import Part
+
     try:
         return frozenset(map(Part, text.split(",")))
     except ValueError as error:
@@ -117,6 +125,8 @@ def _own_output(other: int | None) -> Iterator[TextIO]:
 
 def _tell(output: TextIO, result: Converted, *, verbose: bool) -> None:
     """Write a file's line; nothing for what holds nothing."""
+    from ..scene.convert import Outcome
+
     if result.outcome == Outcome.NOTHING:
         return
     parts = [f"{result.outcome} {result.path} -> {result.target}"]
@@ -136,6 +146,8 @@ def _tell(output: TextIO, result: Converted, *, verbose: bool) -> None:
 
 def _total(found: list[Converted]) -> str:
     """Return the last line: how many files there are of each outcome."""
+    from ..scene.convert import Outcome
+
     counts = {outcome: sum(each.outcome == outcome for each in found) for outcome in Outcome}
     named = {Outcome.DONE: "converted", Outcome.NOTHING: "with nothing to convert"}
     parts = [f"{count} {named.get(outcome, outcome)}" for outcome, count in counts.items() if count]

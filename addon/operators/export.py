@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import ExportResult
 from . import problems
+
+if TYPE_CHECKING:
+    from ..scene import ExportResult
 
 
 class WritesFile:

@@ -8,9 +8,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..scene import ClothExportSettings, Wrapper, chosen_cloth, export_cloth
+from ..scene.chosen import chosen_cloth
 from ..scene.cloth.keys import PREFIX
-from ..scene.provenance import Origin
 from . import export
 
 
@@ -32,6 +31,8 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the cloth came from."""
+        from ..scene.provenance import Origin
+
         collection = chosen_cloth(context)
         if collection is None:
             return self.execute(context)  # which says so, before a file is chosen in vain
@@ -44,6 +45,8 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Export the active cloth and report in one line."""
+        from ..scene import ClothExportSettings, Wrapper, export_cloth
+
         collection = chosen_cloth(context)
         if collection is None:
             self.report({"ERROR"}, "Select an object of the cloth to export, or the armature it is on")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
-from ..collision.compiler import Cancelled
-from ..scene import CollisionExport, CollisionExportSettings, ExportResult, Wrapper, chosen_bodies
-from ..scene.collision.sets import SET
-from ..scene.collision.sources import CollisionSource
+from ..scene.collision.keys import SET
 from . import export
+
+if TYPE_CHECKING:
+    from ..scene import CollisionExport, CollisionExportSettings, ExportResult
 
 STEP = 0.1  # seconds between looks at an export that runs beside Blender
 
@@ -49,6 +49,9 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the bodies came from."""
+        from ..scene import chosen_bodies
+        from ..scene.collision.sources import CollisionSource
+
         bodies = chosen_bodies(context)
         if not bodies:
             return self.execute(context)  # which says so, before a file is chosen in vain
@@ -61,6 +64,8 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Export; beside Blender where it was called from its menus, with Esc to cancel."""
+        from ..scene import CollisionExport, chosen_bodies
+
         bodies = chosen_bodies(context)
         if not bodies:
             self.report({"ERROR"}, "Select a body of the file to export: there are several files")
@@ -73,6 +78,8 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
 
     def settings(self) -> CollisionExportSettings:
         """Return the options."""
+        from ..scene import CollisionExportSettings, Wrapper
+
         chosen = self.types == "COMPENDIUM" and self.compendium
         return CollisionExportSettings(
             wrapper=Wrapper(self.wrapper),
@@ -105,6 +112,8 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
             self._end(context)
 
     def _begin(self, context: Any, work: CollisionExport) -> None:
+        from ..collision.compiler import Cancelled
+
         manager = context.window_manager
         self._stop, self._stage, self._share = Event(), "", 0.0
         self._result: ExportResult = work.result

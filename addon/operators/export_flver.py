@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver, models
-from ..scene.provenance import Origin
+from ..scene.chosen import chosen_model
+from ..scene.keys import models
 from . import export
+
+if TYPE_CHECKING:
+    from ..scene import FlverExportSettings
 
 
 class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
@@ -58,6 +61,8 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
+        from ..scene.provenance import Origin
+
         collection = chosen_model(context)
         if collection is None:
             return self.execute(context)  # which says so, before a file is chosen in vain
@@ -70,6 +75,8 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Export the active model and report in one line."""
+        from ..scene import export_flver
+
         collection = chosen_model(context)
         if collection is None:
             self.report({"ERROR"}, "Select an object of the model to export: one that was imported by this extension")
@@ -78,6 +85,8 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def settings(self) -> FlverExportSettings:
         """Return the options."""
+        from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper
+
         return FlverExportSettings(
             wrapper=Wrapper(self.wrapper),
             meshes=Included(self.meshes),

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, FloatProperty, StringProperty
 
-from ..scene import DecodedCache
+from ..scene.cache import DecodedCache
 from ..scene.result import FilesResult, counted
 from . import report
 
@@ -138,7 +138,7 @@ class ImportsFiles:
 
     def _finish(self, context: Any, result: FilesResult) -> set[str]:
         stopped = [f"Stopped by Esc: {self._left} not imported"] if self._left else []
-        report.keep(context, "; ".join([result.summary, *stopped]), result.details)
+        report.keep(context, "; ".join([result.summary, *stopped]), result.details, result.timings.seconds)
         if context.area is not None:
             context.area.tag_redraw()  # the sidebar shows the report, also where the scene is as it was
         operator: Any = self

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import CollisionResult, CollisionSettings, DecodedCache, import_collision
-from ..scene.collision.colors import Mode
-from ..scene.collision.imports import files_of
-from ..scene.collision.sets import CollisionSet, sets_beside
+from ..scene.cache import DecodedCache
+from ..scene.collision.keys import CollisionSet, Mode
 from .files import ImportsFiles
 from .preferences import preferences
+
+if TYPE_CHECKING:
+    from ..scene import CollisionResult, CollisionSettings
 
 COLOR_ITEMS = (
     ("MATERIAL", "Material", "A shade of the set's colour for each hit material"),
@@ -63,6 +64,8 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
         """Import the bodies in files; those beside them are among them already."""
+        from ..scene import import_collision
+
         settings = replace(self.settings(context), also=frozenset())
         result = import_collision(context, paths, settings, cache=type(self).cache, progress=progress)
         view = context.scene.ossuary_collision
@@ -75,10 +78,14 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def all_paths(self, context: Any) -> list[Path]:
         """Return the chosen files with the sets beside them that are wanted."""
+        from ..scene.collision.imports import files_of
+
         return files_of(self.paths(), self.settings(context))
 
     def settings(self, context: Any) -> CollisionSettings:
         """Return the options."""
+        from ..scene import CollisionSettings
+
         also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
         return CollisionSettings(
             member_filter=self.member_filter.strip(),
@@ -97,6 +104,8 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
 
     def draw(self, _context: Any) -> None:
         """Lay the options out; the sets of a map that lie beside the chosen file are offered by name."""
+        from ..scene.collision.sets import sets_beside
+
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..model.textures import TextureIndex
-from ..scene import DecodedCache, FlverSettings, ImportResult, Lods, import_flver
+from ..scene.cache import DecodedCache
 from .files import ImportsFiles
 from .preferences import DEFAULTS, preferences
+
+if TYPE_CHECKING:
+    from ..scene import FlverSettings, ImportResult
 
 
 class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
@@ -22,7 +24,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
     bl_label = "Import FLVER"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    index: TextureIndex | None = None
+    index: Any = None  # TextureIndex, made at the first import
 
     filter_glob: StringProperty(default="*.flver;*.flver.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
 
@@ -95,11 +97,17 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
         """Import the models in files."""
-        cls = type(self)
+        from ..model.textures import TextureIndex
+        from ..scene import import_flver
+
+        cls = IMPORT_SCENE_OT_ossuary_flver
+        cls.index = cls.index or TextureIndex()
         return import_flver(context, paths, self.settings(context), cache=cls.cache, index=cls.index, progress=progress)
 
     def settings(self, context: Any) -> FlverSettings:
         """Return the options, with the games' folders of the preferences."""
+        from ..scene import FlverSettings, Lods
+
         return FlverSettings(
             lods=Lods(self.lods),
             lod=self.lod,
@@ -149,7 +157,6 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
 def register(_package: str) -> None:
     """Register the operator."""
     IMPORT_SCENE_OT_ossuary_flver.cache = DecodedCache()
-    IMPORT_SCENE_OT_ossuary_flver.index = TextureIndex()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_flver)
 
 

@@ -7,10 +7,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..scene.collision.colors import Mode
-from ..scene.collision.make import NewCollision, assign_material, make_collision
-from ..scene.collision.sets import SET, CollisionSet
-from ..scene.collision.sources import CollisionSource
+from ..scene.collision.keys import SET, CollisionSet, Mode
 from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
@@ -20,6 +17,7 @@ INT_MAX = 2**31 - 1
 
 
 def _color(context: Any) -> Mode:
+
     return Mode(getattr(context.scene, PROPERTY).color)
 
 
@@ -72,6 +70,9 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Turn them."""
+        from ..scene.collision.make import NewCollision, make_collision
+        from ..scene.collision.sources import CollisionSource
+
         active = context.object
         beside = active if self.into and active is not None and SET in active else None
         if self.into and (beside is None or CollisionSource.of(beside) is None):
@@ -107,6 +108,8 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Assign it; what is being edited leaves edit mode for the moment."""
+        from ..scene.collision.make import assign_material
+
         edited = context.mode == "EDIT_MESH"
         if edited:
             bpy.ops.object.mode_set(mode="OBJECT")

@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..scene import chosen_model, models
-from ..scene.changes import model_changes
+from ..scene.chosen import chosen_model
+from ..scene.keys import models
 from ..scene.shown import DUMMIES, LEVELS, MESHES, are_shown, model_parts, show
 from . import report
 
@@ -118,6 +118,8 @@ class OBJECT_OT_ossuary_model_changes(UsesModel, bpy.types.Operator):
 
     def run(self, context: Any, collection: Any) -> set[str]:
         """Compare, and keep the findings as the report."""
+        from ..scene.changes import model_changes
+
         found = model_changes(context, collection)
         lines = [f"{collection.name}: {line}" for line in found.details]
         report.keep(context, f"{collection.name}: {found.summary}", lines)

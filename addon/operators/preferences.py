@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..scene.collision.colors import shade_of
-from ..scene.collision.sets import CollisionSet
-from ..scene.preferences import Preferences
-from ..scene.settings import GameFolders
+from ..scene.collision.keys import CollisionSet
+from ..scene.collision.shades import shade_of
+
+if TYPE_CHECKING:
+    from ..scene.preferences import Preferences
 
 DEFAULTS = ("textures", "cloth", "dummies")
 COLOR = "color_"  # and the name of a set: the property with its colour
@@ -24,6 +25,9 @@ class Root:
 
 def preferences(context: Any) -> Preferences:
     """Return what the user has set; what is set without it where the add-on runs from a checkout."""
+    from ..scene.preferences import Preferences
+    from ..scene.settings import GameFolders
+
     addon = context.preferences.addons.get(Root.package)
     stored = None if addon is None else addon.preferences
     if stored is None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import StringProperty
 
-from ..scene import ExportResult
 from ..scene.problems import Problem
+from . import report
+
+if TYPE_CHECKING:
+    from ..scene import ExportResult
 
 PROPERTY = "ossuary_problems"
 SHOWN = 20  # lines the list shows
@@ -21,6 +24,7 @@ def keep(context: Any, result: ExportResult) -> None:
     """Keep what an export found, for the window's lifetime."""
     found = [(problem.text, problem.objects, is_error) for is_error, problem in _all(result)]
     setattr(context.window_manager, PROPERTY, json.dumps({"summary": result.summary, "found": found}))
+    report.log(context, report.Message(result.summary, result.details, result.timings.seconds))
 
 
 def _all(result: ExportResult) -> list[tuple[bool, Problem]]:

@@ -14,8 +14,9 @@ from ..model import PlacedModel
 from ..model.textures import GameFolders, Library, Looks, TextureIndex, looks
 from . import flver as flver_scene
 from . import provenance
+from .cache import DecodedCache
 from .cloth.imports import ClothSettings, DecodedCloth, build_cloth, decode_cloth
-from .files import DecodedCache, Progress, import_files, is_wanted, nothing_found
+from .files import Progress, import_files, is_wanted, nothing_found
 from .result import ImportedModel, ImportResult, Timings
 from .settings import FlverSettings
 

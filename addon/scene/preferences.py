@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..model.textures import GameFolders
-from .collision.colors import SET_COLORS, SetColors
+from .collision.shades import SET_COLORS, SetColors
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from typing import Any
 import bpy
 
 from ..operators.collision import PROPERTY
-from ..scene.collision.colors import LABEL, legend
-from ..scene.collision.faces import active_face
-from ..scene.collision.sets import ACTIVE, PREFIX, SET, CollisionSet, collision_objects, layer_collections
+from ..scene.collision.keys import ACTIVE, LABEL, PREFIX, SET, CollisionSet, collision_objects, layer_collections
 from ..scene.result import counted
 from .icons import icon
 from .sidebar import TAB
@@ -55,6 +53,7 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         column.operator("export_scene.ossuary_collision", **icon("export"))
 
     def _draw_sets(self, layout: Any, context: Any, bodies: list[Any]) -> None:
+
         column = layout.column(align=True)
         for name in CollisionSet:
             found = [obj for obj in bodies if obj[SET] == name.value]
@@ -72,6 +71,8 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         row.operator_menu_enum("object.ossuary_collision_assign", "set", text="Assign to")
 
     def _draw_legend(self, layout: Any, context: Any, bodies: list[Any]) -> None:
+        from ..scene.collision.colors import legend
+
         lines = legend(obj for obj in bodies if obj.visible_get(view_layer=context.view_layer))
         blocks = {block[LABEL]: block for block in bpy.data.materials if LABEL in block}
         column = layout.column(align=True)
@@ -84,6 +85,8 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
             column.label(text=f"... and {len(lines) - SHOWN} more")
 
     def _draw_face(self, layout: Any, context: Any) -> None:
+        from ..scene.collision.faces import active_face
+
         face = active_face(context.object)
         if face is None:
             return

@@ -12,8 +12,8 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 
 from ..operators.collision import PROPERTY as COLLISION
-from ..scene.collision.colors import LABEL, legend
-from ..scene.collision.sets import SET
+from ..scene.collision.colors import legend
+from ..scene.collision.keys import LABEL, SET
 from ..scene.labels import Labels, dummy_labels, node_labels
 from .labels import arrange
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import bpy
 
-from ..scene import chosen_model, models
-from ..scene.armature import COLLECTIONS
-from ..scene.properties import PREFIX, loaded_text
-from ..scene.provenance import Origin
+from ..scene.chosen import chosen_model
+from ..scene.keys import COLLECTIONS, PREFIX, models
 from ..scene.result import counted
 from ..scene.shown import DUMMIES, LEVELS, MESHES, are_shown, model_parts
+from ..scene.texts import loaded_text
 from .icons import icon
 from .sidebar import TAB
 
@@ -56,6 +55,8 @@ class VIEW3D_PT_ossuary_model(bpy.types.Panel):
 
 def _draw_facts(layout: Any, collection: Any, parts: dict[str, list[Any]], armature: Any) -> None:
     """Say what the model is, where it came from and what it holds."""
+    from ..scene.provenance import Origin
+
     box = layout.box().column(align=True)
     game = GAMES.get(collection.get(PREFIX + "game", ""), "")
     version = f"FLVER {collection.get(PREFIX + 'version', 0):X}"

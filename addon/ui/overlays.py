@@ -82,7 +82,7 @@ class View:
     @classmethod
     def draw(cls) -> None:
         """Draw into the region that Blender is drawing; not where its own overlays are off."""
-        from . import drawing  # noqa: PLC0415 - what draws is loaded when something is drawn
+        from . import drawing
 
         context, switches = bpy.context, cls.switches()
         if context.space_data.overlay.show_overlays:

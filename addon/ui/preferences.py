@@ -7,14 +7,12 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
 
-from ..codec.source import Game
-from ..model.textures import check
 from ..operators.collision import recolor
 from ..operators.preferences import COLOR, folder
-from ..scene.collision.colors import SET_COLORS, rgb_of
-from ..scene.collision.sets import CollisionSet
+from ..scene.collision.keys import CollisionSet
+from ..scene.collision.shades import SET_COLORS, rgb_of
 
-FOLDERS = (("sekiro_folder", Game.SEKIRO), ("elden_ring_folder", Game.ELDEN_RING))
+FOLDERS = (("sekiro_folder", "sekiro"), ("elden_ring_folder", "eldenring"))  # with the values of Game
 LABELS = {
     CollisionSet.HIGH: "h", CollisionSet.LOW: "l", CollisionSet.FALL: "f", CollisionSet.RAGDOLL: "Ragdoll",
     CollisionSet.OTHER: "Other",
@@ -84,12 +82,15 @@ class OssuaryPreferences(bpy.types.AddonPreferences):
         for each in CollisionSet:
             column.prop(self, COLOR + each.value)
 
-    def told(self, name: str, game: Game) -> tuple[str, str]:
+    def told(self, name: str, game: str) -> tuple[str, str]:
         """Return the icon and the sentence on what is in a folder."""
+        from ..codec.source import Game
+        from ..model.textures import check
+
         path = folder(getattr(self, name))
         if path is None:
             return "INFO", "Not set: only what lies beside a model is found"
-        good, text = check(path, game)
+        good, text = check(path, Game(game))
         return "CHECKMARK" if good else "ERROR", text
 
 

@@ -38,7 +38,9 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
         lines = report.kept(context)
         if lines:
             report.draw(layout, lines[0].replace(": ", "; ", 1).split("; "), columns(context))
-            layout.operator("wm.ossuary_report", text="Details", icon="TEXT")
+            row = layout.row(align=True)
+            row.operator("wm.ossuary_report", text="Details", icon="TEXT")
+            row.operator("wm.ossuary_copy_report", icon="COPYDOWN")
 
 
 def columns(context: Any, taken: int = MARGIN) -> int:

@@ -6,11 +6,8 @@ a few milliseconds. Which colours there are is told by a `Mode`.
 
 from __future__ import annotations
 
-import colorsys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
-from types import MappingProxyType
 from typing import Any
 
 import bpy
@@ -19,25 +16,12 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok.collision import NO_MATERIAL
 from ...collision import SurfaceKind
-from .sets import PREFIX, SET, CollisionSet
+from .keys import LABEL, LEGEND, PREFIX, SET, CollisionSet, Mode
+from .shades import SET_COLORS, SetColors, rgb_of
 
-LABEL = PREFIX + "color"
-LEGEND = PREFIX + "legend"
 SECTION_COLORS, NO_SECTION = 12, -1
-GAMMA = 2.2
 GOLDEN = 0.6180339887498949  # its multiples spread over 0..1
 
-Shade = tuple[float, float, float]  # hue, saturation and lightness as they look, 0 to 1
-SetColors = Mapping[CollisionSet, Shade]
-
-# told apart by lightness too
-SET_COLORS: SetColors = MappingProxyType({
-    CollisionSet.HIGH: (0.58, 0.75, 0.55),
-    CollisionSet.LOW: (0.09, 0.90, 0.60),
-    CollisionSet.FALL: (0.42, 0.65, 0.40),
-    CollisionSet.RAGDOLL: (0.83, 0.55, 0.62),
-    CollisionSet.OTHER: (0.15, 0.25, 0.60),
-})  # fmt: skip
 KIND_TITLES = {
     SurfaceKind.MESH: "mesh", SurfaceKind.EXTERN_MESH: "extern mesh", SurfaceKind.CONVEX: "convex",
     SurfaceKind.EXTERN_SHAPE: "extern shape", SurfaceKind.POINTS: "point set",
@@ -46,16 +30,6 @@ KIND_SHIFTS = {  # of hue, saturation (factor) and lightness, from the colour of
     SurfaceKind.MESH: (0.0, 1.0, 0.0), SurfaceKind.EXTERN_MESH: (0.04, 0.7, 0.08), SurfaceKind.CONVEX: (0.0, 0.75, 0.1),
     SurfaceKind.EXTERN_SHAPE: (0.12, 1.0, 0.16), SurfaceKind.POINTS: (-0.12, 1.0, -0.16),
 }  # fmt: skip
-
-
-class Mode(StrEnum):
-    """What colours tell."""
-
-    SET = "SET"
-    MATERIAL = "MATERIAL"
-    SECTION = "SECTION"
-    INTERIOR = "INTERIOR"
-    KIND = "KIND"
 
 
 @dataclass(frozen=True)
@@ -76,12 +50,13 @@ def color_of(mode: Mode, name: CollisionSet, code: int, colors: SetColors = SET_
     if mode is Mode.SET:
         return Color(str(name), rgb_of(colors[name]))
     if mode is Mode.SECTION and code == NO_SECTION:
-        return Color("no section", _rgb(0.0, 0.0, 0.5))
+        return Color("no section", rgb_of((0.0, 0.0, 0.5)))
     if mode is Mode.SECTION:
         label = f"section {code}, {code + SECTION_COLORS}, ..."
-        return Color(label, _rgb(code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4)))
+        return Color(label, rgb_of((code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4))))
     if mode is Mode.INTERIOR:
-        return Color("interior" if code else "not interior", _rgb(0.02, 0.7, 0.45) if code else _rgb(0.55, 0.25, 0.7))
+        shade = (0.02, 0.7, 0.45) if code else (0.55, 0.25, 0.7)
+        return Color("interior" if code else "not interior", rgb_of(shade))
     kind, material = SurfaceKind(code >> 32), code & NO_MATERIAL
     shift, fade, light = KIND_SHIFTS[kind]
     hue, saturation, lightness = colors[name]
@@ -94,25 +69,7 @@ def color_of(mode: Mode, name: CollisionSet, code: int, colors: SetColors = SET_
             shift += 0.12 * ((material * GOLDEN * GOLDEN) % 1.0 - 0.5)
     if kind is not SurfaceKind.MESH or mode is Mode.KIND:
         title += f" {KIND_TITLES[kind]}"
-    return Color(title, _rgb(hue + shift, saturation * fade, lightness + light))
-
-
-def rgb_of(shade: Shade) -> tuple[float, float, float]:
-    """Return the linear colour of a shade."""
-    return _rgb(*shade)
-
-
-def shade_of(rgb: Iterable[float]) -> Shade:
-    """Return the shade of a linear colour, the mirror of `rgb_of`."""
-    red, green, blue = (min(max(channel, 0.0), 1.0) ** (1 / GAMMA) for channel in rgb)
-    hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
-    return hue, saturation, lightness
-
-
-def _rgb(hue: float, saturation: float, lightness: float) -> tuple[float, float, float]:
-    """Return the linear colour of a hue, saturation and lightness as they look."""
-    red, green, blue = colorsys.hls_to_rgb(hue % 1.0, min(max(lightness, 0.12), 0.88), min(max(saturation, 0.0), 1.0))
-    return red**GAMMA, green**GAMMA, blue**GAMMA
+    return Color(title, rgb_of((hue + shift, saturation * fade, lightness + light)))
 
 
 def codes(mesh: Any, mode: Mode) -> Array:

@@ -24,7 +24,7 @@ from ..gather.collision import GatheredBody, gather_body
 from ..problems import Problems
 from ..settings import CollisionExportSettings
 from ..writing import ExportResult, Output, write_outputs
-from .sets import AREA, SET, CollisionSet, collision_objects
+from .keys import AREA, SET, CollisionSet, collision_objects
 from .sources import CollisionSource
 
 ENDING = ".hkx"

@@ -11,11 +11,14 @@ from ...codec import FormatError, Tagfile, read_collision
 from ...codec.havok.collision import Body
 from ...codec.source import Kind, Member, Opener, open_source
 from ...collision import Surface, surface
-from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found, stamp
+from ..cache import DecodedCache
+from ..files import Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
-from .colors import SET_COLORS, Mode, Palette, SetColors, paint
-from .sets import SCALE, CollisionSet, Groups, Place, place_of, sets_beside
+from .colors import Palette, paint
+from .keys import SCALE, CollisionSet, Mode
+from .sets import Groups, Place, place_of, sets_beside
+from .shades import SET_COLORS, SetColors
 from .sources import Packer
 
 KINDS = (Kind.COLLISION, Kind.RAGDOLL)
