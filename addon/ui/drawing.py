@@ -86,7 +86,7 @@ def _legend(context: Any, objects: Sequence[Any]) -> list[tuple[Sequence[float] 
 def _column(context: Any, lines: list[tuple[Sequence[float] | None, str]], scale: float) -> None:
     """Write lines below each other into the lower right corner, left of the sidebar, with squares of their colour."""
     widths = [blf.dimensions(FONT, text)[0] + (LINE * scale if color else 0) for color, text in lines]
-    left = context.region.width - _sidebar(context.area) - EDGE * scale - max(widths, default=0)
+    left = context.region.width - _sidebar(context) - EDGE * scale - max(widths, default=0)
     height = EDGE * scale + LINE * scale * len(lines)
     for row, (color, text) in enumerate(lines):
         y = height - LINE * scale * (row + 1)
@@ -97,12 +97,12 @@ def _column(context: Any, lines: list[tuple[Sequence[float] | None, str]], scale
         blf.draw(FONT, text)
 
 
-def _sidebar(area: Any) -> int:
+def _sidebar(context: Any) -> int:
     """Return the pixels of a view that its sidebar covers."""
-    covered = [
-        each.width for each in area.regions if each.type == "UI" and each.alignment == "RIGHT" and each.width > 1
-    ]
-    return sum(covered) if bpy.context.preferences.system.use_region_overlap else 0
+    if not context.preferences.system.use_region_overlap:
+        return 0
+    regions = context.area.regions
+    return sum(each.width for each in regions if each.type == "UI" and each.alignment == "RIGHT" and each.width > 1)
 
 
 def _square(x: float, y: float, size: float, color: Sequence[float]) -> None:
