@@ -56,11 +56,7 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         if not bodies:
             return self.execute(context)  # which says so, before a file is chosen in vain
         source = CollisionSource.of(bodies[0])
-        if not self.filepath:
-            self.filepath = f"{bodies[0].name}.hkx" if source is None else str(source.file)
-        self.in_window = True
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return self.choose_file(context, f"{bodies[0].name}.hkx" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export; beside Blender where it was called from its menus, with Esc to cancel."""

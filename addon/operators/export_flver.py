@@ -67,11 +67,7 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         if collection is None:
             return self.execute(context)  # which says so, before a file is chosen in vain
         source = Origin.of(collection)
-        if source is not None and not self.filepath:
-            self.filepath = str(source.file)
-        self.in_window = True
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return self.choose_file(context, "" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export the active model and report in one line."""

@@ -11,7 +11,7 @@ from . import provenance
 from .gather.flver import gather
 from .problems import Problems
 from .settings import FlverExportSettings
-from .writing import ExportResult, write_output
+from .writing import ExportResult, catching, write_output
 
 
 def export_flver(
@@ -35,7 +35,7 @@ def export_flver(
     settings = settings or FlverExportSettings()
     result = ExportResult(Path(target))
     problems = Problems(result.errors, result.warnings)
-    try:
+    with catching(problems, result.target.name):
         with result.timings.stage("source"):
             template = Flver.read(provenance.source_bytes(collection), collection.name)
         with result.timings.stage("gather"):
@@ -51,10 +51,6 @@ def export_flver(
                 result.target, data, source, ".flver", wrapper=settings.wrapper, problems=problems
             )
         result.data = data
-    except FormatError as error:
-        problems.error(str(error))
-    except OSError as error:
-        problems.error(f"{result.target.name}: {error.strerror or error}")
     return result
 
 

@@ -13,7 +13,7 @@ from ...codec.havok.cloth.storing import store_cloth
 from ..problems import Problems
 from ..provenance import Origin
 from ..settings import ClothExportSettings
-from ..writing import ExportResult, write_output
+from ..writing import ExportResult, catching, write_output
 from .edits import EditedCloth, edited_cloth, source_tagfile
 from .keys import PREFIX, TYPES
 
@@ -45,7 +45,7 @@ def export_cloth(
     settings = settings or ClothExportSettings()
     result = ExportResult(Path(target))
     problems = Problems(result.errors, result.warnings)
-    try:
+    with catching(problems, result.target.name):
         with result.timings.stage("gather"):
             edited = edited_cloth(collection)
             result.errors += edited.errors
@@ -63,10 +63,6 @@ def export_cloth(
                 result.target, data, source, ENDING, wrapper=settings.wrapper, problems=problems
             )
         result.data = data
-    except FormatError as error:
-        problems.error(str(error))
-    except OSError as error:
-        problems.error(f"{result.target.name}: {error.strerror or error}")
     return result
 
 
