@@ -2,6 +2,10 @@
 
 Importing this package, or anything from `collision`, `cloth` and `model` inward, needs no Blender: what uses bpy is
 imported inside `register`.
+
+Registering is a part of every start of Blender, so it loads neither numpy nor what needs it: modules of `operators` and
+`ui` import the names of datablocks' properties and the like (`scene.keys`, `scene.cloth.keys`, `scene.collision.keys`,
+...) at their top, and what does the work inside the functions that call it.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from types import ModuleType
 # package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
+    ".operators.preferences",
+    ".operators.copy_report",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",
@@ -27,11 +33,18 @@ _MODULES: tuple[str, ...] = (
     ".operators.cloth_collidables",
     ".operators.cloth_feel",
     ".operators.export_cloth",
+    ".operators.model",
     ".operators.drop",
+    ".operators.convert",
+    ".ui.preferences",
+    ".ui.icons",
+    ".ui.menus",
     ".ui.sidebar",
+    ".ui.model",
     ".ui.collision",
     ".ui.cloth",
     ".ui.cloth_edit",
+    ".ui.overlays",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

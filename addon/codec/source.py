@@ -5,6 +5,7 @@ What a file or member is, is told by its content, not by its name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -168,6 +169,10 @@ class Source:
         return [member for member in self.members if member.kind == kind]
 
 
+# how imports open a file: with its path, the chosen compendium and a function to report progress to, as `open_source`
+Opener = Callable[[Path, Path | None, Progress | None], Source]
+
+
 def open_source(path: str | Path, compendium: str | Path | None = None, progress: Progress | None = None) -> Source:
     """Open a file: loose, wrapped, a binder, or either half of a split binder.
 
@@ -190,6 +195,20 @@ def open_source(path: str | Path, compendium: str | Path | None = None, progress
     for each in members:
         each.library = library
     return Source(path, members)
+
+
+def may_open(path: Path) -> bool:
+    """Tell by the first bytes of a file whether `open_source` can look into it.
+
+    Only then is it worth reading whole, which a folder of a game has gigabytes of. The data half of a split binder is
+    left to its header.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        head = file.read(16)
+    return is_dcx(head) or head[4:8] == b"TAG0" or _marked(head) not in {Kind.OTHER, Kind.SPLIT_DATA}
 
 
 def unwrap(data: Buffer, file: str = "", progress: Progress | None = None) -> Buffer:

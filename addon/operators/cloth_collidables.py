@@ -7,10 +7,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from ..codec import FormatError
-from ..scene.cloth.exports import cloth_of
-from ..scene.cloth.keys import ARMATURE, KIND, RUNTIME, SIM, SIMS
-from ..scene.cloth.make import SHAPED, add_collidables_from, meet
+from ..scene.chosen import cloth_of
+from ..scene.cloth.keys import ARMATURE, KIND, RUNTIME, SHAPED, SIM, SIMS
 from ..scene.result import counted
 from .cloth_edit import EditsCloth, active_sim, owner
 from .cloth_playback import UsesPlayer
@@ -62,6 +60,9 @@ class OBJECT_OT_ossuary_cloth_collidable_add(EditsCloth, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Add them."""
+        from ..codec import FormatError
+        from ..scene.cloth.make import add_collidables_from
+
         collection = _cloth_of(context)
         bone = self.bone or _active_bone(collection[ARMATURE])
         sim = active_sim(context)
@@ -119,6 +120,8 @@ class OBJECT_OT_ossuary_cloth_collidable_meets(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Turn it."""
+        from ..scene.cloth.make import meet
+
         obj = active_collidable(context)
         meet(obj, self.sim, meets=self.sim not in {int(each) for each in obj.get(SIMS, ())})
         obj.update_tag()

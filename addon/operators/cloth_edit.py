@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty
 
-from ..codec import FormatError
-from ..scene import chosen_cloth
-from ..scene.cloth.editing import EDIT, apply_edit, begin_edit, cancel_edit, selected_value, set_selected, settable
-from ..scene.cloth.gather import StoredCloth
-from ..scene.cloth.keys import KIND, SIM
-from ..scene.cloth.revert import revert_all, revert_collidables, revert_sim
-from ..scene.cloth.values import PINNED, STIFFNESS, VOLUME
+from ..scene.chosen import chosen_cloth
+from ..scene.cloth.keys import EDIT, KIND, PINNED, SIM, STIFFNESS, VOLUME
 from ..scene.result import counted
 from .cloth_playback import UsesPlayer
+
+if TYPE_CHECKING:
+    from ..scene.cloth.gather import StoredCloth
 
 MASK = "collision_mask"
 VALUES = (
@@ -74,6 +71,9 @@ class OBJECT_OT_ossuary_cloth_edit(EditsCloth, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Make it, or go on with the one that is there."""
+        from ..codec import FormatError
+        from ..scene.cloth.editing import begin_edit
+
         collection, sim = owner(context), int(active_sim(context)[SIM])
         try:
             begin_edit(context, collection, sim, self.stored(collection))
@@ -105,6 +105,9 @@ class OBJECT_OT_ossuary_cloth_apply(_OnEditMesh, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Do it, and say what the cloth cannot do."""
+        from ..codec import FormatError
+        from ..scene.cloth.editing import apply_edit
+
         collection, obj = owner(context), active_sim(context)
         try:
             apply_edit(collection, obj, self.stored(collection))
@@ -125,6 +128,8 @@ class OBJECT_OT_ossuary_cloth_cancel(_OnEditMesh, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Remove it."""
+        from ..scene.cloth.editing import cancel_edit
+
         cancel_edit(owner(context), active_sim(context))
         return {"FINISHED"}
 
@@ -146,6 +151,8 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for the value, beginning with what is selected has."""
+        from ..scene.cloth.editing import selected_value
+
         if self.what == PINNED:
             return self.execute(context)
         obj = active_sim(context)
@@ -158,15 +165,21 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         return set(context.window_manager.invoke_props_dialog(self))
 
     def _names(self, obj: Any) -> list[str]:
+        from ..scene.cloth.editing import settable
+
         return [name for name in settable(obj.data) if name.startswith(self.what) and self.what in {name, VOLUME}]
 
     def execute(self, context: Any) -> set[str]:
         """Set it."""
+        from ..scene.cloth.editing import set_selected
+
         obj = active_sim(context)
         value: float | bool = self.value
         if self.what == PINNED:
             value = self.pinned
         elif self.what == MASK:
+            import numpy as np
+
             bits = np.uint32(sum(1 << bit for bit, on in enumerate(self.meets) if on))
             value = int(bits.view(np.int32))
         names = self._names(obj)
@@ -210,6 +223,8 @@ class MESH_OT_ossuary_cloth_stiffness(EditsCloth, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Set it."""
+        from ..scene.cloth.editing import set_selected
+
         obj = active_sim(context)
         names = [name for columns in STIFFNESS.values() for name in columns if name in obj.data.attributes]
         count = set_selected(obj, names[-1 if self.stretch else 0], self.value) if names else 0
@@ -247,6 +262,9 @@ class SCENE_OT_ossuary_cloth_revert(EditsCloth, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Do it."""
+        from ..codec import FormatError
+        from ..scene.cloth.revert import revert_all, revert_collidables, revert_sim
+
         collection = owner(context)
         try:
             stored = self.stored(collection)

@@ -8,8 +8,6 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..codec import FormatError
-from ..scene.cloth.feel import copy_feel, paste_feel
 from ..scene.cloth.keys import SIM
 from . import report
 from .cloth_edit import EditsCloth, active_sim, owner
@@ -36,11 +34,15 @@ class _OnCloth(EditsCloth):
 
     def copied(self, context: Any) -> str:
         """Return the feel of the active cloth."""
+        from ..scene.cloth.feel import copy_feel
+
         edited = UsesPlayer.player_now().edited.of(owner(context))
         return copy_feel(edited, int(active_sim(context)[SIM]))
 
     def pasted(self, context: Any, text: str) -> set[str]:
         """Give the active cloth a feel, and report."""
+        from ..scene.cloth.feel import paste_feel
+
         operator: Any = self
         collection = owner(context)
         lines = paste_feel(collection, self.stored(collection), int(active_sim(context)[SIM]), text)
@@ -59,6 +61,8 @@ class SCENE_OT_ossuary_cloth_feel_copy(_OnCloth, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Do it."""
+        from ..codec import FormatError
+
         try:
             setattr(context.window_manager, PROPERTY, self.copied(context))
         except FormatError as error:
@@ -85,6 +89,8 @@ class SCENE_OT_ossuary_cloth_feel_paste(_OnCloth, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Do it."""
+        from ..codec import FormatError
+
         try:
             return self.pasted(context, getattr(context.window_manager, PROPERTY))
         except FormatError as error:
@@ -118,6 +124,8 @@ class SCENE_OT_ossuary_cloth_feel_save(_WithFile, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Do it."""
+        from ..codec import FormatError
+
         try:
             self.path.write_text(self.copied(context), "utf-8")
         except (FormatError, OSError) as error:
@@ -134,6 +142,8 @@ class SCENE_OT_ossuary_cloth_feel_load(_WithFile, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Do it."""
+        from ..codec import FormatError
+
         try:
             return self.pasted(context, self.path.read_text("utf-8"))
         except (FormatError, OSError, UnicodeDecodeError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import (
@@ -16,14 +16,12 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..cloth import RootChoice, Settings, StateChoice
-from ..codec import FormatError
-from ..scene import Player, PlayOptions
-from ..scene.cloth.bake import bake
-from ..scene.cloth.build import set_shown
-from ..scene.cloth.extra import add_collidables
+from ..scene.cloth.calls import Calls
 from ..scene.cloth.keys import ARMATURE, cloths, parts
 from . import report
+
+if TYPE_CHECKING:
+    from ..scene import Player, PlayOptions
 
 PROPERTY = "ossuary_cloth"
 MEGABYTE = 1 << 20
@@ -46,6 +44,8 @@ def _switch(settings: Any, context: Any) -> None:
 
 def _show(kind: str) -> Any:
     def update(settings: Any, context: Any) -> None:
+        from ..scene.cloth.build import set_shown
+
         for collection in cloths(context.scene):
             set_shown(parts(collection, kind), shown=getattr(settings, kind))
 
@@ -113,6 +113,9 @@ OssuaryClothSettings.__annotations__ |= {
 
 def play_options(scene: Any) -> PlayOptions | None:
     """Return how a scene's cloth plays; None where it is off."""
+    from ..cloth import RootChoice, Settings, StateChoice
+    from ..scene import PlayOptions
+
     chosen = getattr(scene, PROPERTY)
     if not chosen.play:
         return None
@@ -138,19 +141,24 @@ def _game_axes(vector: Any) -> tuple[float, float, float]:
 class UsesPlayer:
     """A mix-in for operators and panels: what plays, from registering to unregistering."""
 
-    player: Player | None = None
+    calls: Any = None  # Calls
 
     @classmethod
     def player_now(cls) -> Player:
         """Return the player."""
-        if UsesPlayer.player is None:
+        if UsesPlayer.calls is None:
             raise RuntimeError("Ossuary is not registered")
-        return UsesPlayer.player
+        player: Player = UsesPlayer.calls.player
+        return player
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is cloth."""
-        return bool(cloths(context.scene))
+        if not cloths(context.scene):
+            operator: Any = cls
+            operator.poll_message_set("There is no cloth in this scene: import some first")
+            return False
+        return True
 
 
 class SCENE_OT_ossuary_cloth_reset(UsesPlayer, bpy.types.Operator):
@@ -203,6 +211,9 @@ class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Add them to the cloth of the active armature, or to the only one."""
+        from ..codec import FormatError
+        from ..scene.cloth.extra import add_collidables
+
         collection = active_cloth(context)
         try:
             made = add_collidables(context, collection, Path(self.filepath), self.bone)
@@ -229,6 +240,8 @@ class SCENE_OT_ossuary_cloth_bake(UsesPlayer, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Bake, and switch play off: the caches show what it would."""
+        from ..scene.cloth.bake import bake
+
         settings, manager = getattr(context.scene, PROPERTY), context.window_manager
         settings.play = True
         manager.progress_begin(0, 100)
@@ -255,6 +268,12 @@ def active_cloth(context: Any) -> Any:
     return next((each for each in found if each.get(ARMATURE) is armature), found[0])
 
 
+def _make_player() -> Player:
+    from ..scene import Player
+
+    return Player(play_options)
+
+
 _CLASSES = (
     OssuaryClothSettings,
     SCENE_OT_ossuary_cloth_reset,
@@ -269,14 +288,14 @@ def register(_package: str) -> None:
     for cls in _CLASSES:
         bpy.utils.register_class(cls)
     setattr(bpy.types.Scene, PROPERTY, PointerProperty(type=OssuaryClothSettings))
-    UsesPlayer.player = Player(play_options)
-    UsesPlayer.player.register()
+    UsesPlayer.calls = Calls(_make_player)
+    UsesPlayer.calls.register()
 
 
 def unregister() -> None:
     """Take all away."""
-    UsesPlayer.player_now().unregister()
-    UsesPlayer.player = None
+    UsesPlayer.calls.unregister()
+    UsesPlayer.calls = None
     delattr(bpy.types.Scene, PROPERTY)
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

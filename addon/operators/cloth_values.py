@@ -6,14 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
-from ..scene.cloth.keys import NAME, PREFIX
-from ..scene.cloth.pointclouds import read, write
-from ..scene.cloth.shapes import redraw
-from ..scene.cloth.values import GRAVITY, STIFFNESS
-from ..scene.properties import loaded_text, stored_text
+from ..scene.cloth.keys import GRAVITY, NAME, PREFIX, STIFFNESS
+from ..scene.texts import loaded_text, stored_text
 
 PROPERTY = "ossuary_cloth"
 Access = dict[str, Callable[..., Any]]
@@ -27,6 +23,8 @@ def _kept(name: str, nothing: Any, *, shows: bool = False) -> Access:
         return self.id_data.get(key, nothing)
 
     def put(self: Any, value: Any) -> None:
+        from ..scene.cloth.shapes import redraw
+
         self.id_data[key] = list(value) if isinstance(nothing, tuple) else value
         if shows:
             redraw(self.id_data)
@@ -48,10 +46,18 @@ def _painted(name: str) -> Access:
     """Return how a field reads and writes an attribute of all edges at once: their mean, where they differ."""
 
     def get(self: Any) -> float:
+        import numpy as np
+
+        from ..scene.cloth.pointclouds import read
+
         values = read(self.id_data.data, name, "FLOAT", "EDGE")
         return 0.0 if values is None or not len(values) else float(values.mean(dtype=np.float64))
 
     def put(self: Any, value: float) -> None:
+        import numpy as np
+
+        from ..scene.cloth.pointclouds import write
+
         mesh = self.id_data.data
         if not mesh.is_editmode:
             write(mesh, name, "FLOAT", np.full(len(mesh.edges), value, np.float32), "EDGE")

@@ -7,29 +7,43 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..scene.collision.colors import Mode, paint_all
-from ..scene.collision.faces import LIKE, active_face, select_like
-from ..scene.collision.recheck import recheck
-from ..scene.collision.sets import PART, SET, CollisionSet, collision_objects, layer_collections, reassign
+from ..scene.collision.keys import PART, SET, CollisionSet, Mode, collision_objects, layer_collections
 from ..scene.result import counted
 from . import report
 from .import_collision import COLOR_ITEMS, SET_ITEMS
+from .preferences import preferences
 
 PROPERTY = "ossuary_collision"
 
 
 def _objects(context: Any) -> list[Any]:
+
     return collision_objects(context.scene)
 
 
-def _recolor(settings: Any, context: Any) -> None:
-    """Colour all bodies; what is being edited leaves edit mode for the moment."""
+def _has_active_face(obj: Any) -> bool:
+    if obj is None or SET not in obj:
+        return False
+    from ..scene.collision.faces import active_face
+
+    return active_face(obj) is not None
+
+
+def recolor(context: Any) -> None:
+    """Colour all bodies of the scene; what is being edited leaves edit mode for the moment."""
+    from ..scene.collision.colors import paint_all
+
     edited = context.mode == "EDIT_MESH"
     if edited:
         bpy.ops.object.mode_set(mode="OBJECT")
-    paint_all(_objects(context), Mode(settings.color))
+    color = Mode(getattr(context.scene, PROPERTY).color)
+    paint_all(_objects(context), color, preferences(context).colors)
     if edited:
         bpy.ops.object.mode_set(mode="EDIT")
+
+
+def _recolor(_settings: Any, context: Any) -> None:
+    recolor(context)
 
 
 def _show_wire(settings: Any, context: Any) -> None:
@@ -118,9 +132,12 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Move them and colour them anew."""
+        from ..scene.collision.colors import paint_all
+        from ..scene.collision.sets import reassign
+
         bodies = [obj for obj in context.selected_objects if SET in obj and obj.type == "MESH"]
         reassign(bodies, CollisionSet(self.set), context)
-        paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color))
+        paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color), preferences(context).colors)
         return {"FINISHED"}
 
 
@@ -146,13 +163,15 @@ class MESH_OT_ossuary_collision_like(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body with an active face."""
-        if active_face(context.object) is None:
+        if not _has_active_face(context.object):
             cls.poll_message_set("Click a face of a collision body in edit mode")
             return False
         return True
 
     def execute(self, context: Any) -> set[str]:
         """Select them."""
+        from ..scene.collision.faces import LIKE, select_like
+
         count = select_like(context, context.object, self.what)
         self.report({"INFO"}, f"{counted(count, 'face')} with the same {LIKE[self.what]}")
         return {"FINISHED"}
@@ -175,6 +194,8 @@ class OBJECT_OT_ossuary_collision_check(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Check, and keep the findings as the report."""
+        from ..scene.collision.recheck import recheck
+
         bodies = _objects(context)
         chosen = [obj for obj in bodies if obj in context.selected_objects] or bodies
         checked, lines = recheck(chosen)

@@ -9,8 +9,6 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, StringProperty
 
-from ..codec import FormatError
-from ..codec.source import Kind, open_source
 from . import report
 
 # Blender compares a name's last extension only, and most binders end in .dcx
@@ -20,12 +18,7 @@ EXTENSIONS = ".flver;.dcx;.partsbnd;.chrbnd;.objbnd;.geombnd;.mapbnd;.hkx;.hkxbh
 MODEL = "import_scene.ossuary_flver"
 COLLISION = "import_scene.ossuary_collision"
 CLOTH = "import_scene.ossuary_cloth"
-IMPORTERS: dict[Kind, str] = {
-    Kind.FLVER: MODEL,
-    Kind.COLLISION: COLLISION,
-    Kind.RAGDOLL: COLLISION,
-    Kind.CLOTH: CLOTH,
-}
+IMPORTERS = {"flver": MODEL, "collision": COLLISION, "ragdoll": COLLISION, "cloth": CLOTH}  # by the values of Kind
 
 
 class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
@@ -71,6 +64,9 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
             names: the files.
             faults: takes a line for each file that holds nothing or cannot be opened.
         """
+        from ..codec import FormatError
+        from ..codec.source import open_source
+
         found: dict[str, list[str]] = {importer: [] for importer in IMPORTERS.values()}
         for name in names:
             try:
@@ -96,7 +92,7 @@ class IMPORT_SCENE_OT_ossuary_drop(bpy.types.Operator):
             lines = report.kept(context)
             summaries += lines[:1]
             details += lines[1:]
-        report.keep(context, "; ".join(summaries), details)
+        report.show(context, "; ".join(summaries), details)
         if done:
             self.report({"WARNING"} if faults else {"INFO"}, "; ".join(summaries))
         return {"FINISHED"} if done else {"CANCELLED"}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import ExportResult
 from . import problems
 
-POPUP_WIDTH = 110  # characters
+if TYPE_CHECKING:
+    from ..scene import ExportResult
 
 
 class WritesFile:
@@ -27,14 +28,26 @@ class WritesFile:
         default="DFLT",
     )
 
+    in_window: bool = False  # a user chose the file, whom a list serves better than an error
+
+    def choose_file(self, context: Any, suggestion: str | Path) -> set[str]:
+        """Ask for a file, beginning at a suggested one where none is set."""
+        operator: Any = self
+        operator.filepath = operator.filepath or str(suggestion)
+        self.in_window = True
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
     def finish(self, context: Any, result: ExportResult) -> set[str]:
         """Keep what an export found, and report in one line."""
         operator: Any = self
         problems.keep(context, result)
+        if result.errors and self.in_window:
+            operator.report({"INFO"}, result.summary)  # a warning would open a popup over the list
+            bpy.ops.wm.ossuary_problems("INVOKE_DEFAULT")
+            return {"CANCELLED"}
         if result.errors:
             operator.report({"ERROR"}, "; ".join([result.summary, *(str(each) for each in result.errors[:5])]))
-            if not bpy.app.background:
-                context.window_manager.popup_menu(_menu, title=result.summary, icon="ERROR")
             return {"CANCELLED"}
         operator.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
         return {"FINISHED"}
@@ -48,7 +61,3 @@ class ExportsFile(WritesFile):
         description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
         default=False,
     )
-
-
-def _menu(menu: Any, context: Any) -> None:
-    problems.draw(menu.layout, context, POPUP_WIDTH)

@@ -8,9 +8,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..scene import ClothExportSettings, Wrapper, chosen_cloth, export_cloth
-from ..scene.cloth.keys import PREFIX
-from ..scene.provenance import Origin
+from ..scene.chosen import chosen_cloth
+from ..scene.cloth.keys import PREFIX, cloths
 from . import export
 
 
@@ -30,17 +29,28 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is cloth."""
+        if not cloths(context.scene):
+            cls.poll_message_set("There is no imported cloth in this scene")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the cloth came from."""
+        from ..scene.provenance import Origin
+
         collection = chosen_cloth(context)
-        source = None if collection is None else Origin.of(collection, PREFIX)
-        if source is not None and not self.filepath:
-            self.filepath = str(source.file)
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Origin.of(collection, PREFIX)
+        return self.choose_file(context, "" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export the active cloth and report in one line."""
+        from ..scene import ClothExportSettings, Wrapper, export_cloth
+
         collection = chosen_cloth(context)
         if collection is None:
             self.report({"ERROR"}, "Select an object of the cloth to export, or the armature it is on")
@@ -57,18 +67,11 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
         layout.prop(self, "insist")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_cloth.bl_idname, text="Havok Cloth (.hkx, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_cloth)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_cloth)

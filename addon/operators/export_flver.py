@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper, chosen_model, export_flver
-from ..scene.provenance import Origin
+from ..scene.chosen import chosen_model
+from ..scene.keys import models
 from . import export
+
+if TYPE_CHECKING:
+    from ..scene import FlverExportSettings
 
 
 class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
@@ -48,17 +51,28 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         default=False,
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model."""
+        if not models(context):
+            cls.poll_message_set("There is no imported model in this scene")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
+        from ..scene.provenance import Origin
+
         collection = chosen_model(context)
-        source = None if collection is None else Origin.of(collection)
-        if source is not None and not self.filepath:
-            self.filepath = str(source.file)
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Origin.of(collection)
+        return self.choose_file(context, "" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export the active model and report in one line."""
+        from ..scene import export_flver
+
         collection = chosen_model(context)
         if collection is None:
             self.report({"ERROR"}, "Select an object of the model to export: one that was imported by this extension")
@@ -67,6 +81,8 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def settings(self) -> FlverExportSettings:
         """Return the options."""
+        from ..scene import FlverExportSettings, Included, LodPolicy, Wrapper
+
         return FlverExportSettings(
             wrapper=Wrapper(self.wrapper),
             meshes=Included(self.meshes),
@@ -93,18 +109,11 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
             body.prop(self, "let_go_of_cloth")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_flver)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_flver)

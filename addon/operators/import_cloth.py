@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..scene import ClothResult, ClothSettings, DecodedCache, import_cloth
+from ..scene.cache import DecodedCache
 from .files import ImportsFiles
+
+if TYPE_CHECKING:
+    from ..scene import ClothResult
 
 
 class IMPORT_SCENE_OT_ossuary_cloth(ImportsFiles, bpy.types.Operator):
@@ -30,6 +33,8 @@ class IMPORT_SCENE_OT_ossuary_cloth(ImportsFiles, bpy.types.Operator):
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ClothResult:
         """Import the cloths in files."""
+        from ..scene import ClothSettings, import_cloth
+
         settings = ClothSettings(
             self.member_filter.strip(), self.scale, points=self.points, links=self.links, collidables=self.collidables
         )
@@ -51,20 +56,13 @@ class IMPORT_SCENE_OT_ossuary_cloth(ImportsFiles, bpy.types.Operator):
             column.prop(self, name)
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    menu.layout.operator(IMPORT_SCENE_OT_ossuary_cloth.bl_idname, text="Havok Cloth (_c.hkx, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_cloth.cache = DecodedCache()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_cloth)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_cloth)
     IMPORT_SCENE_OT_ossuary_cloth.cache = None

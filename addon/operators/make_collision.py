@@ -7,18 +7,17 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..scene.collision.colors import Mode
-from ..scene.collision.make import NewCollision, assign_material, make_collision
-from ..scene.collision.sets import SET, CollisionSet
-from ..scene.collision.sources import CollisionSource
+from ..scene.collision.keys import SET, CollisionSet, Mode
 from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
+from .preferences import preferences
 
 INT_MAX = 2**31 - 1
 
 
 def _color(context: Any) -> Mode:
+
     return Mode(getattr(context.scene, PROPERTY).color)
 
 
@@ -61,12 +60,19 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A mesh that is no body is selected, in object mode."""
-        return context.mode == "OBJECT" and any(
-            obj.type == "MESH" and SET not in obj for obj in context.selected_objects
-        )
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave edit or pose mode first")
+            return False
+        if not any(obj.type == "MESH" and SET not in obj for obj in context.selected_objects):
+            cls.poll_message_set("Select meshes that are to become collision")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Turn them."""
+        from ..scene.collision.make import NewCollision, make_collision
+        from ..scene.collision.sources import CollisionSource
+
         active = context.object
         beside = active if self.into and active is not None and SET in active else None
         if self.into and (beside is None or CollisionSource.of(beside) is None):
@@ -74,7 +80,7 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
             return {"CANCELLED"}
         settings = NewCollision(CollisionSet(self.set), self.game, self.material, self.radius, self.area)
         chosen = sorted(context.selected_objects, key=lambda obj: obj != active)
-        made = make_collision(context, chosen, settings, beside, _color(context))
+        made = make_collision(context, chosen, settings, beside, _color(context), colors=preferences(context).colors)
         self.report({"INFO"}, counted(len(made), "body", "bodies"))
         return {"FINISHED"}
 
@@ -92,14 +98,23 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         """A body is active."""
         obj = context.object
-        return obj is not None and SET in obj and obj.type == "MESH" and obj.mode in {"OBJECT", "EDIT"}
+        if obj is None or SET not in obj or obj.type != "MESH":
+            cls.poll_message_set("Select a collision body: none is active")
+            return False
+        if obj.mode not in {"OBJECT", "EDIT"}:
+            cls.poll_message_set("Only in object and edit mode")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Assign it; what is being edited leaves edit mode for the moment."""
+        from ..scene.collision.make import assign_material
+
         edited = context.mode == "EDIT_MESH"
         if edited:
             bpy.ops.object.mode_set(mode="OBJECT")
-        count = assign_material(context.object, self.material, selected=edited, color=_color(context))
+        colors = preferences(context).colors
+        count = assign_material(context.object, self.material, selected=edited, color=_color(context), colors=colors)
         if edited:
             bpy.ops.object.mode_set(mode="EDIT")
         self.report({"INFO"}, counted(count, "face"))

@@ -1,21 +1,60 @@
-"""The last import's report: one line where it happened, the details on demand."""
+"""Reports: the last one in one line, its details on demand, and the log of those before for Copy Report."""
 
 from __future__ import annotations
 
+import json
 import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import bpy
 from bpy.props import StringProperty
 
-PROPERTY = "ossuary_report"
+PROPERTY, LOG = "ossuary_report", "ossuary_log"
+LOGGED, LINES = 10, 60  # reports that the log holds, and lines of each
 SHOWN = 30  # lines a popup shows; the rest is in the clipboard
 POPUP_WIDTH, POPUP_CHARACTERS = 600, 100
 
 
-def keep(context: Any, summary: str, details: list[str]) -> None:
-    """Keep a report, for the window's lifetime: the summary, then a line for each detail."""
+@dataclass(frozen=True)
+class Message:
+    """What an import, an export or a check said.
+
+    Attributes:
+        summary: in one line.
+        details: failures and warnings, a line each.
+        seconds: by stage.
+    """
+
+    summary: str
+    details: list[str] = field(default_factory=list)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def keep(context: Any, summary: str, details: list[str], seconds: Mapping[str, float] | None = None) -> None:
+    """Show a report and log it, for the window's lifetime: the summary, a line for each detail, seconds by stage."""
+    show(context, summary, details)
+    log(context, Message(summary, details, seconds or {}))
+
+
+def show(context: Any, summary: str, details: list[str]) -> None:
+    """Make a report the last one, which the sidebar shows."""
     setattr(context.window_manager, PROPERTY, "\n".join([summary, *details]))
+
+
+def log(context: Any, message: Message) -> None:
+    """Add a message to the log; the oldest, and lines beyond measure, are dropped."""
+    more = len(message.details) - LINES
+    details = [*message.details[:LINES], *([f"... and {more} more"] if more > 0 else [])]
+    kept_ones = [*logged(context), Message(message.summary, details, message.seconds)][-LOGGED:]
+    setattr(context.window_manager, LOG, json.dumps([asdict(each) for each in kept_ones]))
+
+
+def logged(context: Any) -> list[Message]:
+    """Return the log, oldest first."""
+    text: str = getattr(context.window_manager, LOG)
+    return [Message(**each) for each in json.loads(text)] if text else []
 
 
 def kept(context: Any) -> list[str]:
@@ -50,13 +89,12 @@ class WM_OT_ossuary_report(bpy.types.Operator):
         return True
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
-        """Open the popup; OK copies the report."""
+        """Open the popup; OK copies the report with what Copy Report adds."""
         return set(context.window_manager.invoke_props_dialog(self, width=POPUP_WIDTH, confirm_text="Copy"))
 
-    def execute(self, context: Any) -> set[str]:
-        """Copy the report to the clipboard."""
-        context.window_manager.clipboard = "\n".join(kept(context))
-        return {"FINISHED"}
+    def execute(self, _context: Any) -> set[str]:
+        """Copy it."""
+        return set(bpy.ops.wm.ossuary_copy_report())
 
     def draw(self, context: Any) -> None:
         """List the lines."""
@@ -64,12 +102,14 @@ class WM_OT_ossuary_report(bpy.types.Operator):
 
 
 def register(_package: str) -> None:
-    """Register the operator and the property that holds the report."""
+    """Register the operator and the properties that hold report and log."""
     bpy.utils.register_class(WM_OT_ossuary_report)
-    setattr(bpy.types.WindowManager, PROPERTY, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
+    for name in (PROPERTY, LOG):
+        setattr(bpy.types.WindowManager, name, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
 
 
 def unregister() -> None:
-    """Take both away."""
-    delattr(bpy.types.WindowManager, PROPERTY)
+    """Take all away."""
+    for name in (PROPERTY, LOG):
+        delattr(bpy.types.WindowManager, name)
     bpy.utils.unregister_class(WM_OT_ossuary_report)

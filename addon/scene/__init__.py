@@ -1,57 +1,23 @@
-"""Typed records -> datablocks and back. What scripts call; operators are a skin over it."""
+"""Typed records -> datablocks and back. What scripts call; operators are a skin over it.
 
-from .cloth.exports import chosen_cloth, export_cloth
-from .cloth.imports import ClothSettings, import_cloth
-from .cloth.player import Player
-from .cloth.session import PlayOptions
-from .collision.exports import CollisionExport, chosen_bodies, export_collision
-from .collision.imports import CollisionSettings, import_collision
-from .exports import chosen_model, export_flver, models
-from .files import DecodedCache
-from .imports import import_flver
-from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
-from .settings import (
-    ClothExportSettings,
-    CollisionExportSettings,
-    FlverExportSettings,
-    FlverSettings,
-    Included,
-    LodPolicy,
-    Lods,
-    Wrapper,
-)
-from .writing import ExportResult
+The names are those of `api`, which is loaded when the first of them is asked for: numpy and all codecs with it, which
+Blender's start need not wait for.
+"""
 
-__all__ = [
-    "ClothExportSettings",
-    "ClothResult",
-    "ClothSettings",
-    "CollisionExport",
-    "CollisionExportSettings",
-    "CollisionResult",
-    "CollisionSettings",
-    "DecodedCache",
-    "ExportResult",
-    "FlverExportSettings",
-    "FlverSettings",
-    "ImportResult",
-    "ImportedBody",
-    "ImportedCloth",
-    "ImportedModel",
-    "Included",
-    "LodPolicy",
-    "Lods",
-    "PlayOptions",
-    "Player",
-    "Wrapper",
-    "chosen_bodies",
-    "chosen_cloth",
-    "chosen_model",
-    "export_cloth",
-    "export_collision",
-    "export_flver",
-    "import_cloth",
-    "import_collision",
-    "import_flver",
-    "models",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import *  # noqa: F403 - the names are api's, which says them
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, from `api`; ``from . import module`` asks for modules here before it imports them."""
+    if find_spec(f".{name}", __name__) is None:
+        api = import_module(".api", __name__)
+        if name == "__all__" or name in api.__all__:
+            return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..codec import FormatError
+from .cache import DecodedCache
 from .result import FilesResult
 from .transaction import Transaction
 
 Progress = Callable[[float], None]
-
-
-@dataclass
-class DecodedCache:
-    """Keeps what the last import decoded, so that importing the same files with other settings is fast."""
-
-    files: dict[Hashable, Any] = field(default_factory=dict)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self.files.clear()
 
 
 class Job(Protocol):

@@ -9,14 +9,31 @@ from typing import Any
 
 from ..codec import FormatError
 from ..codec.flver import Flver
-from ..codec.source import Kind, Member, open_source
+from ..codec.source import Kind, Member, Opener, Source, open_source
 from ..model import PlacedModel
+from ..model.textures import GameFolders, Library, Looks, TextureIndex, looks
 from . import flver as flver_scene
 from . import provenance
+from .cache import DecodedCache
 from .cloth.imports import ClothSettings, DecodedCloth, build_cloth, decode_cloth
-from .files import DecodedCache, Progress, import_files, is_wanted, nothing_found
+from .files import Progress, import_files, is_wanted, nothing_found
 from .result import ImportedModel, ImportResult, Timings
 from .settings import FlverSettings
+
+
+@dataclass(frozen=True)
+class DecodedModel:
+    """A model, ready to be built.
+
+    Attributes:
+        member: where it was.
+        placed: the model.
+        looks: what its materials look like, with their textures.
+    """
+
+    member: Member
+    placed: PlacedModel
+    looks: Looks
 
 
 @dataclass
@@ -24,12 +41,12 @@ class DecodedFile:
     """A file's models, ready to be built.
 
     Attributes:
-        models: member and placed model, in stored order.
+        models: in stored order.
         cloth: the cloth beside them.
         warnings: what the user should know about the file.
     """
 
-    models: list[tuple[Member, PlacedModel]]
+    models: list[DecodedModel]
     cloth: DecodedCloth
     warnings: list[str]
 
@@ -40,7 +57,9 @@ def import_flver(
     settings: FlverSettings | None = None,
     *,
     cache: DecodedCache | None = None,
+    index: TextureIndex | None = None,
     progress: Progress | None = None,
+    opener: Opener = open_source,
 ) -> ImportResult:
     """Import the models in files: loose FLVERs and binders, wrapped or not.
 
@@ -52,15 +71,16 @@ def import_flver(
         paths: the files.
         settings: how to import; None for the defaults.
         cache: keeps the decoded files for the next call; files of earlier calls leave it.
+        index: what is known of texture and material files from earlier calls; added to.
         progress: called with the share done, 0 to 1.
+        opener: opens each file; for callers that have it open.
 
     Returns:
         What was made, warned of and failed. Nothing is raised for files that cannot be read.
     """
     result = ImportResult()
-    import_files(
-        context, paths, _Job(context, settings or FlverSettings(), result), result, cache=cache, progress=progress
-    )
+    job = _Job(context, settings or FlverSettings(), result, index or TextureIndex(), opener)
+    import_files(context, paths, job, result, cache=cache, progress=progress)
     for model in result.models:
         result.timings.add(model.timings)
     return result
@@ -71,15 +91,19 @@ class _Job:
     context: Any
     settings: FlverSettings
     result: ImportResult
+    index: TextureIndex
+    opener: Opener
 
-    def key(self, _path: Path) -> tuple[str, bool]:
-        return self.settings.member_filter, self.settings.cloth
+    def key(self, _path: Path) -> tuple[str, bool, bool, GameFolders]:
+        return self.settings.member_filter, self.settings.cloth, self.settings.textures, self.settings.folders
 
     def decode(self, path: Path, progress: Progress) -> DecodedFile:
-        return _decode(path, self.settings, self.result.timings, progress)
+        with self.result.timings.stage("open"):
+            source = self.opener(path, None, progress)
+        return _decode(path, source, self.settings, self.result.timings, self.index)
 
     def build(self, path: Path, decoded: DecodedFile) -> Callable[[], None]:
-        models = [_build(path, member, model, self.context, self.settings) for member, model in decoded.models]
+        models = [_build(path, model, self.context, self.settings) for model in decoded.models]
         _build_cloths(path, decoded.cloth, models, self.context)
 
         def note() -> None:
@@ -90,10 +114,8 @@ class _Job:
         return note
 
 
-def _decode(path: Path, settings: FlverSettings, timings: Timings, progress: Progress) -> DecodedFile:
+def _decode(path: Path, source: Source, settings: FlverSettings, timings: Timings, index: TextureIndex) -> DecodedFile:
     """Read, check and place every model of a file."""
-    with timings.stage("open"):
-        source = open_source(path, progress=progress)
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind == Kind.FLVER]
     warnings = [member.fault for member in wanted if member.kind == Kind.UNREADABLE]
@@ -105,7 +127,8 @@ def _decode(path: Path, settings: FlverSettings, timings: Timings, progress: Pro
             warnings.append(f"holds {member.name} twice, imported once")
         else:
             distinct.append(member)
-    models = [(member, _place(member, timings)) for member in distinct]
+    library = Library(path, source.members, settings.folders, index) if settings.textures else None
+    models = [_decode_model(member, library, timings) for member in distinct]
     return DecodedFile(models, _cloth_beside(source.members, settings, timings), warnings)
 
 
@@ -119,6 +142,14 @@ def _cloth_beside(members: list[Member], settings: FlverSettings, timings: Timin
     except FormatError as error:
         found.warnings.append(f"the cloth is left out: {error}")
     return found
+
+
+def _decode_model(member: Member, library: Library | None, timings: Timings) -> DecodedModel:
+    placed = _place(member, timings)
+    if library is None:
+        return DecodedModel(member, placed, Looks())
+    with timings.stage("find textures"):
+        return DecodedModel(member, placed, looks(placed.flver, member.game, library))
 
 
 def _place(member: Member, timings: Timings) -> PlacedModel:
@@ -144,8 +175,9 @@ def _build_cloths(path: Path, cloth: DecodedCloth, models: list[ImportedModel], 
             ))  # fmt: skip
 
 
-def _build(path: Path, member: Member, model: PlacedModel, context: Any, settings: FlverSettings) -> ImportedModel:
-    name = member.name.split(".", 1)[0] or member.name
-    imported = flver_scene.build(model, name, context, settings, Timings())
-    provenance.keep(imported.collection, path, member)
+def _build(path: Path, model: DecodedModel, context: Any, settings: FlverSettings) -> ImportedModel:
+    name = model.member.name.split(".", 1)[0] or model.member.name
+    imported = flver_scene.build(model.placed, name, context, settings, timings=Timings(), looks=model.looks.of)
+    imported.warnings += model.looks.warnings
+    provenance.keep(imported.collection, path, model.member)
     return imported

@@ -6,16 +6,26 @@ from typing import Any
 
 import bpy
 
-from ..codec import FormatError
 from ..operators.cloth_collidables import active_collidable
 from ..operators.cloth_edit import VALUES, active_sim, owner
 from ..operators.cloth_playback import SETS, UsesPlayer
 from ..operators.cloth_values import PROPERTY
-from ..scene.cloth.editing import EDIT
-from ..scene.cloth.keys import BONE, KIND, PREFIX, SHAPE, SIM, SIMS, cloths
-from ..scene.cloth.shapes import PARAMETERS
-from ..scene.cloth.values import PINNED, RANGE, STIFFNESS, sim_objects
-from ..scene.properties import loaded_text
+from ..scene.cloth.keys import (
+    BONE,
+    EDIT,
+    KIND,
+    PARAMETERS,
+    PINNED,
+    PREFIX,
+    RANGE,
+    SHAPE,
+    SIM,
+    SIMS,
+    STIFFNESS,
+    cloths,
+    sim_objects,
+)
+from ..scene.texts import loaded_text
 from .sidebar import TAB, columns, draw_lines
 
 TITLES = {kind: title for kind, title, _ in SETS.values()}
@@ -148,6 +158,8 @@ class VIEW3D_PT_ossuary_cloth_changes(_Part, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         """List it, with what cannot be written."""
+        from ..codec import FormatError
+
         layout, collection = self.layout, owner(context)
         if collection is None:
             layout.label(text="Select an object of the cloth", icon="INFO")

@@ -7,10 +7,9 @@ from typing import Any
 import bpy
 
 from ..operators.collision import PROPERTY
-from ..scene.collision.colors import LABEL, legend
-from ..scene.collision.faces import active_face
-from ..scene.collision.sets import ACTIVE, PREFIX, SET, CollisionSet, collision_objects, layer_collections
+from ..scene.collision.keys import ACTIVE, LABEL, PREFIX, SET, CollisionSet, collision_objects, layer_collections
 from ..scene.result import counted
+from .icons import icon
 from .sidebar import TAB
 
 SHOWN = 12  # lines of the legend
@@ -24,12 +23,16 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
 
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("collision"))
+
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         layout = self.layout
         bodies = collision_objects(context.scene)
         if not bodies:
-            layout.operator("import_scene.ossuary_collision", text="Import Collision", icon="IMPORT")
+            layout.operator("import_scene.ossuary_collision", **icon("import"))
             layout.operator("object.ossuary_make_collision", icon="MESH_ICOSPHERE")
             return
         self._draw_sets(layout, context, bodies)
@@ -47,9 +50,10 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         if body is not None and SET in body:
             assign = column.operator("mesh.ossuary_collision_material", icon="MATERIAL")
             assign.material = int(body.get(ACTIVE, 0))
-        column.operator("export_scene.ossuary_collision", text="Export Collision", icon="EXPORT")
+        column.operator("export_scene.ossuary_collision", **icon("export"))
 
     def _draw_sets(self, layout: Any, context: Any, bodies: list[Any]) -> None:
+
         column = layout.column(align=True)
         for name in CollisionSet:
             found = [obj for obj in bodies if obj[SET] == name.value]
@@ -67,6 +71,8 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         row.operator_menu_enum("object.ossuary_collision_assign", "set", text="Assign to")
 
     def _draw_legend(self, layout: Any, context: Any, bodies: list[Any]) -> None:
+        from ..scene.collision.colors import legend
+
         lines = legend(obj for obj in bodies if obj.visible_get(view_layer=context.view_layer))
         blocks = {block[LABEL]: block for block in bpy.data.materials if LABEL in block}
         column = layout.column(align=True)
@@ -79,6 +85,8 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
             column.label(text=f"... and {len(lines) - SHOWN} more")
 
     def _draw_face(self, layout: Any, context: Any) -> None:
+        from ..scene.collision.faces import active_face
+
         face = active_face(context.object)
         if face is None:
             return

@@ -8,8 +8,10 @@ from typing import Any
 import bpy
 
 from ..operators import problems, report
+from .icons import icon
 
 TAB = "Ossuary"
+LAST = 100  # after the panels of what is between import and export
 CHARACTER = 6.5  # pixels of a character at most
 MARGIN, BESIDE = 6, 12  # characters that a panel's borders take, with an icon and a button
 
@@ -22,16 +24,23 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
 
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("ossuary"))
+
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         layout = self.layout
-        layout.operator("import_scene.ossuary_flver", text="FLVER Model", icon="ARMATURE_DATA")
-        layout.operator("import_scene.ossuary_collision", text="Havok Collision", icon="MESH_ICOSPHERE")
-        layout.operator("import_scene.ossuary_cloth", text="Havok Cloth", icon="MOD_CLOTH")
+        column = layout.column(align=True)
+        column.operator("import_scene.ossuary_flver", text="FLVER Model", **icon("model"))
+        column.operator("import_scene.ossuary_collision", text="Havok Collision", **icon("collision"))
+        column.operator("import_scene.ossuary_cloth", text="Havok Cloth", **icon("cloth"))
         lines = report.kept(context)
         if lines:
             report.draw(layout, lines[0].replace(": ", "; ", 1).split("; "), columns(context))
-            layout.operator("wm.ossuary_report", text="Details", icon="TEXT")
+            row = layout.row(align=True)
+            row.operator("wm.ossuary_report", text="Details", icon="TEXT")
+            row.operator("wm.ossuary_copy_report", icon="COPYDOWN")
 
 
 def columns(context: Any, taken: int = MARGIN) -> int:
@@ -55,13 +64,19 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
     bl_options = {"DEFAULT_CLOSED"}
+    bl_order = LAST
+
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("export"))
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         layout = self.layout
-        layout.operator("export_scene.ossuary_flver", text="FLVER Model", icon="EXPORT")
-        layout.operator("export_scene.ossuary_collision", text="Havok Collision", icon="EXPORT")
-        layout.operator("export_scene.ossuary_cloth", text="Havok Cloth", icon="EXPORT")
+        column = layout.column(align=True)
+        column.operator("export_scene.ossuary_flver", text="FLVER Model", **icon("model"))
+        column.operator("export_scene.ossuary_collision", text="Havok Collision", **icon("collision"))
+        column.operator("export_scene.ossuary_cloth", text="Havok Cloth", **icon("cloth"))
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)

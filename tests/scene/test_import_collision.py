@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.codec import Tagfile, read_collision
+from addon.codec.source import open_source
 from addon.model import PlacedModel
 from tests.collision.build import body, build, grid
 from tests.collision.parts import ball, box, extern
@@ -234,10 +235,9 @@ def test_colours_by_every_mode(scene_api, scene, tmp_path):
     assert colors(first) == wanted | {"h no material point set": 12}
 
 
-def test_shades_differ_in_lightness():
-    pytest.importorskip("bpy")
-    from addon.scene.collision.colors import Mode, color_of
-    from addon.scene.collision.sets import CollisionSet
+def test_shades_differ_in_lightness(blender):
+    from addon.scene.collision.colors import color_of
+    from addon.scene.collision.keys import CollisionSet, Mode
 
     lights = [sum(color_of(Mode.MATERIAL, CollisionSet.HIGH, name).rgb) for name in range(20, 28)]
     assert min(abs(a - b) for place, a in enumerate(lights) for b in lights[:place]) > 0.01
@@ -389,19 +389,20 @@ def test_files_without_collision_or_bodies(scene_api, scene, tmp_path, corpus):
     assert "is a Havok packfile" in result.failures[0][1]
 
 
-def test_members_by_filter_and_the_cache(scene_api, tmp_path, monkeypatch):
+def test_members_by_filter_and_the_cache(scene_api, tmp_path):
     import bpy
 
-    from addon.scene.collision import imports
-
     opened = []
-    monkeypatch.setattr(
-        imports, "open_source", lambda path, *more, real=imports.open_source: opened.append(path) or real(path, *more)
-    )
+
+    def opener(path, *rest):
+        opened.append(path)
+        return open_source(path, *rest)
+
     path, cache = made.area(tmp_path)["h"], scene_api.DecodedCache()
     for pattern, count, times in (("*_000200.hkx*", 1, 1), ("*_000200.hkx*", 1, 1), ("", 2, 2)):
         settings = scene_api.CollisionSettings(member_filter=pattern)
-        assert len(scene_api.import_collision(bpy.context, [path], settings, cache=cache).bodies) == count
+        result = scene_api.import_collision(bpy.context, [path], settings, cache=cache, opener=opener)
+        assert len(result.bodies) == count
         assert len(opened) == times
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.codec.flver.records import NODE
+from addon.codec.source import open_source
 from tests.scene import tiny
 from tests.scene.shown import attribute, coordinates, load, weights
 
@@ -241,25 +242,27 @@ def test_binder_members_by_filter(scene_api, tmp_path):
     assert none.failures == [("two.mapbnd.dcx", "holds no FLVER model that matches 'b*'")]
 
 
-def test_redo_uses_the_decoded_file_until_it_changes(scene_api, tiny_file, monkeypatch):
+def test_redo_uses_the_decoded_file_until_it_changes(scene_api, tiny_file):
     import bpy
 
-    from addon.scene import imports
-
     opened = []
-    real = imports.open_source
-    monkeypatch.setattr(imports, "open_source", lambda path, **rest: opened.append(path) or real(path, **rest))
+
+    def opener(path, *rest):
+        opened.append(path)
+        return open_source(path, *rest)
+
     cache = scene_api.DecodedCache()
     for size in (0.05, 0.5):
         settings = scene_api.FlverSettings(dummy_size=size)
-        assert len(scene_api.import_flver(bpy.context, [tiny_file], settings, cache=cache).models) == 1
+        made = scene_api.import_flver(bpy.context, [tiny_file], settings, cache=cache, opener=opener)
+        assert len(made.models) == 1
     assert len(opened) == 1
     tiny.write(tiny_file, tiny.model(("other", "names", "in", "it!")))
-    changed = scene_api.import_flver(bpy.context, [tiny_file], cache=cache)
+    changed = scene_api.import_flver(bpy.context, [tiny_file], cache=cache, opener=opener)
     assert len(opened) == 2
     assert "other" in changed.models[0].armature.data.bones
     os.utime(tiny_file, ns=(1, 1))
-    scene_api.import_flver(bpy.context, [tiny_file], cache=cache)
+    scene_api.import_flver(bpy.context, [tiny_file], cache=cache, opener=opener)
     assert len(opened) == 3
     assert len(cache.files) == 1
 

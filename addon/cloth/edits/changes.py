@@ -11,7 +11,7 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from .accepting import differing
-from .edited import sim_places
+from .edited import QUIET, sim_places
 from .values import SimValues, values_of
 
 SETTINGS = (
@@ -40,6 +40,7 @@ class Change:
     text: str
 
 
+@np.errstate(**QUIET)
 def changes(old: records.ClothFile, new: records.ClothFile) -> list[Change]:
     """Return what differs between two states of a file.
 

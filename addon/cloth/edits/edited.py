@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...codec.havok.cloth import ClothData, ClothFile, Operator, SimCloth
+
+QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
+"""Numbers of damaged files overflow and are no numbers without a word; what comes of them is checked."""
 
 
 class Edited(NamedTuple):

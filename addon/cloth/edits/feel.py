@@ -16,7 +16,7 @@ import numpy as np
 from ...codec import FormatError
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
-from .edited import Edited, sim_title, sims_of
+from .edited import QUIET, Edited, sim_title, sims_of
 from .formulas import nearest
 from .setting import with_values
 from .terms import shares
@@ -96,6 +96,7 @@ class Feel:
         return cls(damping, mass, sets)
 
 
+@np.errstate(**QUIET)
 def feel_of(file: records.ClothFile, sim: int) -> Feel:
     """Return the feel of a simulated cloth.
 
@@ -115,6 +116,7 @@ def feel_of(file: records.ClothFile, sim: int) -> Feel:
     return Feel(record.damping, Field.of(record.mass[free], places[free]), tuple(sets))
 
 
+@np.errstate(**QUIET)
 def with_feel(file: records.ClothFile, sim: int, feel: Feel) -> Edited:
     """Return the file in which a simulated cloth has the feel of another.
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...codec import FormatError
 from ...codec.havok.cloth import ClothFile
-from .edited import sim_places, sim_title
+from .edited import QUIET, sim_places, sim_title
 from .rules_operators import Rest, operator_rules
 from .rules_sets import Broken, set_rules
 
@@ -33,6 +35,7 @@ class Fault:
     text: str
 
 
+@np.errstate(**QUIET)
 def check_identities(file: ClothFile) -> list[Fault]:
     """Return the rules that a cloth file breaks; none for every file of the games.
 

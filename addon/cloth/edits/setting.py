@@ -13,7 +13,7 @@ import numpy as np
 
 from ...codec.havok import cloth as records
 from .accepting import Subject, accepted, differing
-from .edited import Edited, sim_places, sim_title, with_data, with_operators, with_sim
+from .edited import QUIET, Edited, sim_places, sim_title, with_data, with_operators, with_sim
 from .pins import settle_pins, with_pins
 from .sets import settle_sets
 from .values import SimValues, values_of
@@ -21,6 +21,7 @@ from .values import SimValues, values_of
 LANDSCAPE_BIT = np.uint32(1 << 31)
 
 
+@np.errstate(**QUIET)
 def with_values(file: records.ClothFile, wanted: Mapping[int, SimValues]) -> Edited:
     """Return the file with other values.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
-from .edited import sim_places
+from .edited import QUIET, sim_places
 from .terms import shares
 
 UNUSED = np.array([0x7F7FFFEE], np.uint32).view(np.float32)[0]
@@ -56,6 +56,7 @@ class SimValues:
     stiffness: tuple[Array | None, ...]
 
 
+@np.errstate(**QUIET)
 def values_of(file: records.ClothFile, sim: int) -> SimValues:
     """Return what a user sets of a simulated cloth, copies of what the file holds.
 

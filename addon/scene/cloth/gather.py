@@ -19,24 +19,29 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ..problems import Problems
 from . import rig
-from .keys import ARMATURE, BONE, DRAWN, HELD, KIND, NAME, PREFIX, RUNTIME, SHAPE, SIM, SIMS, SOURCE
+from .keys import (
+    ARMATURE,
+    BONE,
+    DRAWN,
+    GRAVITY,
+    HELD,
+    KIND,
+    NAME,
+    PREFIX,
+    RANGE,
+    RUNTIME,
+    SHAPE,
+    SIM,
+    SIMS,
+    SOURCE,
+    STIFFNESS,
+    VOLUME,
+    sim_objects,
+)
 from .placing import read_placed
 from .pointclouds import read
 from .shapes import POINTS, RADII
-from .values import (
-    GRAVITY,
-    PARTICLES,
-    RANGE,
-    REST,
-    SETTINGS,
-    STIFFNESS,
-    VOLUME,
-    count_points,
-    read_rest,
-    read_stiffness,
-    read_values,
-    sim_objects,
-)
+from .values import PARTICLES, REST, SETTINGS, count_points, read_rest, read_stiffness, read_values
 
 
 @dataclass(frozen=True, eq=False)

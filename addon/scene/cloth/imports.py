@@ -11,12 +11,14 @@ import bpy
 
 from ...cloth import MeshKey, Setup, bind_displays, build_setup
 from ...codec import FormatError, Tagfile, read_cloth
-from ...codec.source import Kind, Member, open_source
-from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found
-from ..properties import PREFIX as FLVER
-from ..properties import set_properties, shown_name
+from ...codec.source import Kind, Member, Opener, open_source
+from ..cache import DecodedCache
+from ..files import Progress, import_files, is_wanted, nothing_found
+from ..keys import PREFIX as FLVER
+from ..properties import set_properties
 from ..provenance import Origin
 from ..result import ClothResult, ImportedCloth, Timings
+from ..texts import shown_name
 from . import rig
 from .build import ClothBuilder
 from .keys import ARMATURE, DATA, MESHES, PREFIX, TYPES
@@ -62,6 +64,7 @@ def import_cloth(
     armature: Any = None,
     cache: DecodedCache | None = None,
     progress: Progress | None = None,
+    opener: Opener = open_source,
 ) -> ClothResult:
     """Import the cloth in files: loose ``_c.hkx`` and binders, wrapped or not.
 
@@ -76,12 +79,13 @@ def import_cloth(
             active one first. Where none has any, the skeleton of the cloth file is made.
         cache: keeps the decoded files for the next call; files of earlier calls leave it.
         progress: called with the share done, 0 to 1.
+        opener: opens each file; for callers that have it open.
 
     Returns:
         What was made, warned of and failed. Nothing is raised for files that cannot be read.
     """
     result = ClothResult()
-    job = _Job(context, settings or ClothSettings(), armature, result)
+    job = _Job(context, settings or ClothSettings(), armature, result, opener)
     import_files(context, paths, job, result, cache=cache, progress=progress)
     return result
 
@@ -92,13 +96,14 @@ class _Job:
     settings: ClothSettings
     armature: Any
     result: ClothResult
+    opener: Opener
 
     def key(self, _path: Path) -> tuple[str, str]:
         return "cloth", self.settings.member_filter
 
     def decode(self, path: Path, progress: Progress) -> DecodedCloth:
         with self.result.timings.stage("open"):
-            source = open_source(path, progress=progress)
+            source = self.opener(path, None, progress)
         wanted = [member for member in source.members if is_wanted(member.name, self.settings.member_filter)]
         decoded = decode_cloth(wanted, self.result.timings)
         if not decoded.cloths:

@@ -1,4 +1,4 @@
-"""All cloths that play: the handlers that Blender calls on each frame, and the timer of Play Live."""
+"""All cloths that play: what is done on each frame, and the timer of Play Live."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from .edits import EditedCloths, first_error
 from .keys import ARMATURE, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
 from .values import put_to_rest
-
-persistent: Callable[[Any], Any] = bpy.app.handlers.persistent
 
 LIVE_RATE = 60  # times a second that the timer is asked to call
 MOST_LIVE_STEPS = 4  # at once: a slow machine plays slowly rather than falling behind for ever
@@ -46,32 +44,7 @@ class Player:
     def __repr__(self) -> str:
         return f"<Player of {len(self.sessions)} cloths>"
 
-    def register(self) -> None:
-        """Ask Blender to call."""
-        for handlers, function in self._handlers():
-            handlers.append(function)
-
-    def unregister(self) -> None:
-        """Ask no more."""
-        self.stop_live()
-        for handlers, function in self._handlers():
-            if function in handlers:
-                handlers.remove(function)
-        self.sessions.clear()
-        self.edited.clear()
-
-    def _handlers(self) -> list[tuple[Any, Any]]:
-        handlers = bpy.app.handlers
-        return [
-            (handlers.frame_change_pre, self.before_frame),
-            (handlers.frame_change_post, self.after_frame),
-            (handlers.load_post, self.forget_all),
-            (handlers.undo_post, self.look_again),
-            (handlers.redo_post, self.look_again),
-        ]
-
-    @persistent
-    def before_frame(self, scene: Any, *_: Any) -> None:
+    def before_frame(self, scene: Any) -> None:
         """Give bones that cloth drives back to the animation, where there is one.
 
         What the cloth made is never its own input. Where nothing animates the armature, the user's pose is worked out
@@ -82,8 +55,7 @@ class Player:
             if POSE in collection and armature is not None and rig.is_animated(armature):
                 rig.restore_pose(collection, armature)
 
-    @persistent
-    def after_frame(self, scene: Any, depsgraph: Any = None) -> None:
+    def after_frame(self, scene: Any, depsgraph: Any) -> None:
         """Bring every cloth of a scene to its frame."""
         options = self._options(scene)
         if options is None or depsgraph is None:
@@ -91,16 +63,14 @@ class Player:
         for collection, session in self._playing(scene):
             self._try(collection, partial(session.show_frame, collection, scene, depsgraph, options))
 
-    @persistent
-    def forget_all(self, *_: Any) -> None:
+    def forget_all(self) -> None:
         """Forget every session: another file has other cloths."""
         self.stop_live()
         self.sessions.clear()
         self.problems.clear()
         self.edited.clear()
 
-    @persistent
-    def look_again(self, *_: Any) -> None:
+    def look_again(self) -> None:
         """After undo: find everything anew, and forget the cloths that are gone."""
         known = {collection.session_uid for collection in bpy.data.collections}
         self.sessions = {uid: session for uid, session in self.sessions.items() if uid in known}

@@ -9,13 +9,16 @@ from typing import Any
 
 from ...codec import FormatError, Tagfile, read_collision
 from ...codec.havok.collision import Body
-from ...codec.source import Kind, Member, open_source
+from ...codec.source import Kind, Member, Opener, open_source
 from ...collision import Surface, surface
-from ..files import DecodedCache, Progress, import_files, is_wanted, nothing_found, stamp
+from ..cache import DecodedCache
+from ..files import Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
-from .colors import Mode, Palette, paint
-from .sets import SCALE, CollisionSet, Groups, Place, place_of, sets_beside
+from .colors import Palette, paint
+from .keys import SCALE, CollisionSet, Mode
+from .sets import Groups, Place, place_of, sets_beside
+from .shades import SET_COLORS, SetColors
 from .sources import Packer
 
 KINDS = (Kind.COLLISION, Kind.RAGDOLL)
@@ -32,6 +35,7 @@ class CollisionSettings:
         set: the set that all bodies go to; None to tell it by their names.
         also: other sets of a map to import where they lie beside the one chosen.
         color: what the colours tell.
+        colors: of the sets.
     """
 
     member_filter: str = ""
@@ -40,6 +44,7 @@ class CollisionSettings:
     set: CollisionSet | None = None
     also: frozenset[CollisionSet] = frozenset()
     color: Mode = Mode.MATERIAL
+    colors: SetColors = field(default_factory=lambda: SET_COLORS)
 
 
 @dataclass
@@ -64,6 +69,7 @@ def import_collision(
     *,
     cache: DecodedCache | None = None,
     progress: Progress | None = None,
+    opener: Opener = open_source,
 ) -> CollisionResult:
     """Import the collision bodies in files: loose tagfiles, binders and split binders, wrapped or not.
 
@@ -76,16 +82,22 @@ def import_collision(
         settings: how to import; None for the defaults.
         cache: keeps the decoded files for the next call; files of earlier calls leave it.
         progress: called with the share done, 0 to 1.
+        opener: opens each file; for callers that have it open.
 
     Returns:
         What was made, warned of and failed. Nothing is raised for files that cannot be read.
     """
     settings = settings or CollisionSettings()
     result = CollisionResult()
-    files = _distinct([each for path in paths for each in _with_others(Path(path), settings)])
-    import_files(context, files, _Job(context, settings, result), result, cache=cache, progress=progress)
+    files = files_of(paths, settings)
+    import_files(context, files, _Job(context, settings, result, opener), result, cache=cache, progress=progress)
     result.warnings += _placeholder_warnings(result, files)
     return result
+
+
+def files_of(paths: Iterable[str | Path], settings: CollisionSettings) -> list[Path]:
+    """Return the files that an import reads: those chosen and the other sets beside them, each once."""
+    return _distinct([each for path in paths for each in _with_others(Path(path), settings)])
 
 
 def _with_others(path: Path, settings: CollisionSettings) -> list[Path]:
@@ -110,13 +122,14 @@ class _Job:
     context: Any
     settings: CollisionSettings
     result: CollisionResult
+    opener: Opener
 
     def key(self, _path: Path) -> tuple[str, Path | None, tuple[int, int] | None]:
         chosen = self.settings.compendium
         return self.settings.member_filter, chosen, None if chosen is None else stamp(chosen)
 
     def decode(self, path: Path, progress: Progress) -> DecodedCollision:
-        return decode(path, self.settings, self.result.timings, progress)
+        return decode(path, self.settings, self.result.timings, progress, self.opener)
 
     def build(self, path: Path, decoded: DecodedCollision) -> Callable[[], None]:
         with self.result.timings.stage("build"):
@@ -129,7 +142,9 @@ class _Job:
         return note
 
 
-def decode(path: Path, settings: CollisionSettings, timings: Timings, progress: Progress) -> DecodedCollision:
+def decode(
+    path: Path, settings: CollisionSettings, timings: Timings, progress: Progress, opener: Opener = open_source
+) -> DecodedCollision:
     """Read and check every body of a file.
 
     Args:
@@ -137,13 +152,14 @@ def decode(path: Path, settings: CollisionSettings, timings: Timings, progress: 
         settings: how to import.
         timings: takes the time of each stage.
         progress: called with the share done, 0 to 1.
+        opener: opens the file.
 
     Raises:
         FormatError: nothing to import, or one member that cannot be read.
         OSError: the file cannot be read.
     """
     with timings.stage("open"):
-        source = open_source(path, settings.compendium, lambda share: progress(0.5 * share))
+        source = opener(path, settings.compendium, lambda share: progress(0.5 * share))
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind in KINDS]
     faults = [member.fault for member in wanted if member.kind == Kind.UNREADABLE]
@@ -176,7 +192,7 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 
 
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
-    groups, palette, packer = Groups(context, settings.scale), Palette(), Packer()
+    groups, palette, packer = Groups(context, settings.scale), Palette(settings.colors), Packer()
     file = str(path.resolve())
     types = "" if settings.compendium is None else str(settings.compendium.resolve())
     chosen = None if settings.set is None else CollisionSet(settings.set)

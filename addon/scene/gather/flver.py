@@ -8,9 +8,9 @@ from typing import Any
 from ...codec import FormatError
 from ...codec.flver import Flver
 from ...model.following import Changes, follow
-from .. import provenance
+from ..keys import HASH, PREFIX, is_level, own_objects
 from ..problems import Problems
-from ..properties import PREFIX, fill_record
+from ..properties import fill_record
 from ..settings import FlverExportSettings, Included
 from . import armature as armatures
 from . import dummies
@@ -18,7 +18,6 @@ from .armature import GatheredNodes
 from .materials import Materials
 from .meshes import GatheredMesh, MeshGatherer
 
-_FOREIGN = ("collision_", "cloth_")  # properties of what other importers make
 _FILE_FIELDS = ("magic", "endian", "version", "data_offset", "data_size")
 
 
@@ -46,7 +45,7 @@ def gather(
         standing = dummies.gather(empties, armature, nodes, template, problems)
     else:
         standing = dummies.kept(template, nodes)
-    materials = Materials(template, str(collection.get(provenance.HASH, "")), problems)
+    materials = Materials(template, str(collection.get(HASH, "")), problems)
     gatherer = MeshGatherer(template, nodes, armature, materials, context, settings, problems, list(template.layouts))
     meshes = _meshes(objects, gatherer)
     if problems.errors:
@@ -69,19 +68,6 @@ def gather(
         problems.error(str(error))
         return None
     return result
-
-
-def own_objects(collection: Any) -> list[Any]:
-    """Return the objects of a model: those of its collection, without other models and other kinds of things in it."""
-    objects = [obj for obj in collection.objects if not _is_foreign(obj)]
-    for child in collection.children:
-        if provenance.HASH not in child and not _is_foreign(child):
-            objects += [obj for obj in own_objects(child) if obj not in objects]
-    return objects
-
-
-def _is_foreign(block: Any) -> bool:
-    return any(key.startswith(_FOREIGN) for key in block.keys())  # noqa: SIM118 - Blender's blocks have no iterator
 
 
 def _empties(objects: list[Any], armature: Any, problems: Problems) -> list[Any]:
@@ -112,15 +98,15 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     lods: dict[int, list[Any]] = {}
     count = len(gatherer.template.meshes)
     for obj in objects:
-        if obj.type == "MESH" and _is_level(obj):
+        if obj.type == "MESH" and is_level(obj):
             lods.setdefault(int(obj.data[PREFIX + "mesh"]), []).append(obj)
     for obj in chosen:
         index = int(obj.data.get(PREFIX + "mesh", -1))
-        known = not _is_level(obj) and 0 <= index < count
+        known = not is_level(obj) and 0 <= index < count
         if known and (index not in main or obj.name == obj.data.get(PREFIX + "object")):
             main[index] = obj
     originals = {obj.name for obj in main.values()}
-    new = sorted((obj for obj in chosen if obj.name not in originals and not _is_level(obj)), key=lambda obj: obj.name)
+    new = sorted((obj for obj in chosen if obj.name not in originals and not is_level(obj)), key=lambda obj: obj.name)
     missing = sorted(set(range(count)) - set(main)) if gatherer.settings.meshes == Included.ALL else []
     if missing:
         numbers = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
@@ -129,11 +115,6 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     result = [gatherer.gather(main[index], lods.get(index, []), imported=True) for index in sorted(main)]
     result += [gatherer.gather(obj, [], imported=False) for obj in new]
     return [each for each in result if each is not None]
-
-
-def _is_level(obj: Any) -> bool:
-    """Tell whether an object is a further level of detail of a mesh that has an object of its own."""
-    return PREFIX + "mesh" in obj.data and PREFIX + "vertex_count" not in obj.data
 
 
 def _included(obj: Any, gatherer: MeshGatherer) -> bool:
