@@ -161,7 +161,8 @@ def selected_value(obj: Any, name: str) -> float | None:
     """
     if not obj.data.is_editmode:
         return None
-    chosen, layer, _ = _selected(bmesh.from_edit_mesh(obj.data), name)
+    shape = bmesh.from_edit_mesh(obj.data)  # kept by name: its elements live as long as it does
+    chosen, layer, _ = _selected(shape, name)
     return float(np.mean([each[layer] for each in chosen])) if chosen else None
 
 
@@ -200,7 +201,8 @@ def set_selected(obj: Any, name: str, value: float) -> int:
 
 def _set_edited(mesh: Any, name: str, value: float) -> int:
     """Do the same in edit mode."""
-    chosen, layer, made = _selected(bmesh.from_edit_mesh(mesh), name)
+    shape = bmesh.from_edit_mesh(mesh)  # kept by name, as above
+    chosen, layer, made = _selected(shape, name)
     for each in chosen:
         each[layer] = made(value)
     bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
