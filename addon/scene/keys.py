@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
+
 PREFIX = "flver_"
 SOURCE = "source_sha256"
 HASH = PREFIX + SOURCE  # of the collection of a model: of the bytes it was read from
@@ -13,7 +15,12 @@ _FOREIGN = ("collision_", "cloth_")  # properties of what other importers make
 
 
 def models(context: Any) -> list[Any]:
-    """Return the collections of the scene that are imported models."""
+    """Return the collections of the scene that are imported models.
+
+    Called on every redraw: see `cloth.keys.cloths` on why all collections are looked at first.
+    """
+    if not any(HASH in each for each in bpy.data.collections):
+        return []
     return [each for each in context.scene.collection.children_recursive if HASH in each]
 
 
