@@ -14,6 +14,7 @@ from types import ModuleType
 _MODULES: tuple[str, ...] = (
     ".operators.report",
     ".operators.copy_report",
+    ".operators.preferences",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",
@@ -23,11 +24,23 @@ _MODULES: tuple[str, ...] = (
     ".operators.make_collision",
     ".operators.export_collision",
     ".operators.cloth_playback",
+    ".operators.cloth_values",
+    ".operators.cloth_edit",
+    ".operators.cloth_collidables",
+    ".operators.cloth_feel",
+    ".operators.export_cloth",
+    ".operators.model",
     ".operators.drop",
     ".operators.convert",
+    ".ui.preferences",
+    ".ui.icons",
+    ".ui.menus",
     ".ui.sidebar",
+    ".ui.model",
     ".ui.collision",
     ".ui.cloth",
+    ".ui.cloth_edit",
+    ".ui.overlays",
 )
 
 # What is registered now, which only Blender's session knows and a reload of this module must not guess.

@@ -21,4 +21,4 @@ def footprint() -> set[str]:
             found |= {f"handler {name} {i} {each}" for i, each in enumerate(handlers)}
     keymaps = getattr(bpy.context.window_manager.keyconfigs.addon, "keymaps", ())
     found |= {f"key {keymap.name} {item.idname} {item.type}" for keymap in keymaps for item in keymap.keymap_items}
-    return found | {f"previews {each}" for each in bpy.utils.previews._uuid_open}
+    return found | {f"previews {number}" for number in range(len(bpy.utils.previews._uuid_open))}

@@ -2,7 +2,7 @@
 
 It holds what models of the games hold: scaled nodes under a scaled parent, static meshes placed by the normal's W and
 by the mesh's node, skinned meshes over bone chains, cloth in three vertex buffers, levels of detail with motion blur
-copies, dummies, and materials that share a list of overrides.
+copies, dummies, materials that share a list of overrides, and textures.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from addon.codec.flver.records import DUMMY, NODE
 from addon.maths import affine
 from addon.model import complete, node_matrices
 from tests.sample_cloth import make_sample_cloth
+from tests.sample_textures import make_sample_textures
 from tests.shapes import Array, Surface, banner, femur, lathe, skull, tube
 
 NAME = "ossuary_sample"
@@ -63,6 +64,8 @@ def write_sample(out: Path) -> list[Path]:
     binder = Binder.new()
     path = f"N:\\OSSUARY\\data\\parts\\{NAME}\\{NAME}.flver"
     flver = make_sample()
+    textures = make_sample_textures([material.name.removeprefix("#02#") for material in flver.materials])
+    binder.entries.append(Entry(path.replace(".flver", ".tpf"), textures, id=100))
     binder.entries.append(Entry(path, flver.write(), id=200))
     cloth = make_sample_cloth(flver, len(flver.meshes) - 1).write()
     binder.entries.append(Entry(path.replace(".flver", "_c.hkx"), cloth, id=700))

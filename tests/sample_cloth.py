@@ -14,7 +14,8 @@ import numpy as np
 from addon.codec import Tagfile
 from addon.codec.flver import Flver
 from addon.codec.havok.classes import new_tagfile
-from addon.codec.havok.collision.writing import make
+from addon.codec.havok.cloth.values import pack
+from addon.codec.havok.making import make
 from addon.codec.havok.objects import View
 from addon.maths import affine
 from addon.model import node_matrices
@@ -285,18 +286,6 @@ def _skin(tag: Tagfile, flver: Flver, mesh: int, target: int) -> View:
     local["localNormal"]["values"] = pack(vertices.normals[lanes]).reshape(blocks, LANES, 4)
     skin["localPNs"] = local
     return skin
-
-
-def pack(vectors: Array) -> Array:
-    """Return vectors, (n, 3), as (n, 4) i2: whole numbers of up to 15 bits times a power of two, the fourth of them."""
-    largest = np.maximum(np.abs(vectors).max(axis=1), 1e-6)
-    unit = np.exp2(np.floor(np.log2(largest)) - 14)
-    whole = np.rint(vectors / unit[:, None])
-    over = np.abs(whole).max(axis=1) > 32767
-    unit[over] *= 2
-    whole = np.rint(vectors / unit[:, None]).astype(np.int16)
-    scale = (unit / 65536).astype(np.float32).view(np.int32) >> 16
-    return np.concatenate((whole, scale.astype(np.int16)[:, None]), axis=1)
 
 
 def _state(tag: Tagfile, name: str, operators: tuple[int, ...]) -> View:

@@ -34,7 +34,8 @@ def test_the_file_holds_the_model(tmp_path: Path, flver):
     wrapped = Dcx.read(path.read_bytes())
     binder = Binder.read(wrapped.content)
     assert binder.write() == wrapped.content
-    entry, cloth = binder.entries
+    textures, entry, cloth = binder.entries
+    assert (textures.basename, textures.id) == (f"{NAME}.tpf", 100)
     assert (entry.basename, entry.id) == (f"{NAME}.flver", 200)
     assert (cloth.basename, cloth.id) == (f"{NAME}_c.hkx", 700)
     read = Flver.read(entry.data)

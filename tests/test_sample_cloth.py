@@ -19,10 +19,10 @@ from addon.cloth import (
 )
 from addon.codec import Tagfile, read_cloth
 from addon.codec.havok import cloth as records
-from addon.codec.havok.cloth.values import unpack
+from addon.codec.havok.cloth.values import pack, unpack
 from addon.model import node_matrices
 from tests.sample import make_sample
-from tests.sample_cloth import SKELETON, make_sample_cloth, pack
+from tests.sample_cloth import SKELETON, make_sample_cloth
 
 DT = np.float32(1 / 60)
 

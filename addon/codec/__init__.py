@@ -7,8 +7,12 @@ from .flver import Flver
 from .havok import Tagfile
 from .havok.cloth import read_cloth
 from .havok.collision import read_collision
+from .matbin import Matbin
+from .mtd import Mtd
 from .source import open_source
+from .tpf import Tpf
 
 __all__ = [
-    "Binder", "Dcx", "Flver", "FormatError", "SplitBinder", "Tagfile", "open_source", "read_cloth", "read_collision",
+    "Binder", "Dcx", "Flver", "FormatError", "Matbin", "Mtd", "SplitBinder", "Tagfile", "Tpf", "open_source",
+    "read_cloth", "read_collision",
 ]  # fmt: skip

@@ -154,7 +154,11 @@ class UsesPlayer:
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is cloth."""
-        return bool(cloths(context.scene))
+        if not cloths(context.scene):
+            operator: Any = cls
+            operator.poll_message_set("There is no cloth in this scene: import some first")
+            return False
+        return True
 
 
 class SCENE_OT_ossuary_cloth_reset(UsesPlayer, bpy.types.Operator):

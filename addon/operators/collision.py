@@ -7,9 +7,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
+from ..scene.collision.shades import CollisionSet
 from ..scene.result import counted
 from . import report
 from .import_collision import COLOR_ITEMS, SET_ITEMS
+from .preferences import preferences
 
 PROPERTY = "ossuary_collision"
 
@@ -20,16 +22,21 @@ def _objects(context: Any) -> list[Any]:
     return collision_objects(context.scene)
 
 
-def _recolor(settings: Any, context: Any) -> None:
-    """Colour all bodies; what is being edited leaves edit mode for the moment."""
+def recolor(context: Any) -> None:
+    """Colour all bodies of the scene; what is being edited leaves edit mode for the moment."""
     from ..scene.collision.colors import Mode, paint_all
 
     edited = context.mode == "EDIT_MESH"
     if edited:
         bpy.ops.object.mode_set(mode="OBJECT")
-    paint_all(_objects(context), Mode(settings.color))
+    color = Mode(getattr(context.scene, PROPERTY).color)
+    paint_all(_objects(context), color, preferences(context).colors)
     if edited:
         bpy.ops.object.mode_set(mode="EDIT")
+
+
+def _recolor(_settings: Any, context: Any) -> None:
+    recolor(context)
 
 
 def _show_wire(settings: Any, context: Any) -> None:
@@ -127,11 +134,11 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         """Move them and colour them anew."""
         from ..scene.collision.colors import Mode, paint_all
-        from ..scene.collision.sets import SET, CollisionSet, reassign
+        from ..scene.collision.sets import SET, reassign
 
         bodies = [obj for obj in context.selected_objects if SET in obj and obj.type == "MESH"]
         reassign(bodies, CollisionSet(self.set), context)
-        paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color))
+        paint_all(bodies, Mode(getattr(context.scene, PROPERTY).color), preferences(context).colors)
         return {"FINISHED"}
 
 

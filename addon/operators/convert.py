@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 import bpy
 
 from ..scene.result import counted
+from .preferences import preferences
 
 if TYPE_CHECKING:
+    from ..scene import GameFolders
     from ..scene.convert import Converted, Part
 
 COMMAND = "ossuary"
 SOME_FAILED, USAGE = 1, 2  # exit statuses, beside 0
 
+_GAMES = {"sekiro": "Sekiro", "elden_ring": "Elden Ring"}  # fields of GameFolders
 _DESCRIPTION = """\
 Turn game files into .blend or .glb files, one line a file. Files are told by content: name binders, loose files or
 whole folders, of which the files that hold nothing are passed over."""
@@ -51,6 +54,8 @@ def run(args: Sequence[str], program: str = f"blender --command {COMMAND}") -> i
         parts=options.include,
         member_filter=options.members,
         scale=options.scale,
+        textures=not options.no_textures,
+        folders=_folders(options),
         skip_existing=options.skip_existing,
     )
     with _own_output(2 if options.verbose else None) as output:
@@ -79,9 +84,23 @@ def _parser(program: str) -> argparse.ArgumentParser:
     )
     one.add_argument("--members", default="", metavar="PATTERN", help="only members of binders so named, with * and ?")
     one.add_argument("--scale", type=_positive, default=1.0, metavar="FACTOR", help="size of what is imported")
+    one.add_argument(
+        "--no-textures", action="store_true", help="leave materials plain, which takes less time and space"
+    )
+    for name, title in _GAMES.items():
+        text = f"folder of the unpacked {title} with textures that are not beside a model; else that of the preferences"
+        one.add_argument(f"--{name.replace('_', '-')}", type=Path, metavar="DIR", help=text)
     one.add_argument("--skip-existing", action="store_true", help="leave what is there already: go on after a stop")
     one.add_argument("--verbose", action="store_true", help="write warnings below a file's line, and let Blender talk")
     return parser
+
+
+def _folders(options: argparse.Namespace) -> GameFolders:
+    """Return the games' folders of the command line, and where it names none those of the preferences."""
+    from ..scene import GameFolders
+
+    set_there = preferences(bpy.context).folders
+    return GameFolders(**{name: getattr(options, name) or getattr(set_there, name) for name in _GAMES})
 
 
 def _parts(text: str) -> frozenset[Part]:

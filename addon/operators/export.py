@@ -12,11 +12,9 @@ from . import problems
 if TYPE_CHECKING:
     from ..scene import ExportResult
 
-POPUP_WIDTH = 110  # characters
 
-
-class ExportsFile:
-    """A mix-in for operators."""
+class WritesFile:
+    """A mix-in for operators that write a file."""
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     wrapper: EnumProperty(
@@ -28,24 +26,29 @@ class ExportsFile:
         ),
         default="DFLT",
     )
-    apply_modifiers: BoolProperty(
-        name="Apply Modifiers",
-        description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
-        default=False,
-    )
+
+    in_window: bool = False  # a user chose the file, whom a list serves better than an error
 
     def finish(self, context: Any, result: ExportResult) -> set[str]:
         """Keep what an export found, and report in one line."""
         operator: Any = self
         problems.keep(context, result)
+        if result.errors and self.in_window:
+            operator.report({"INFO"}, result.summary)  # a warning would open a popup over the list
+            bpy.ops.wm.ossuary_problems("INVOKE_DEFAULT")
+            return {"CANCELLED"}
         if result.errors:
             operator.report({"ERROR"}, "; ".join([result.summary, *(str(each) for each in result.errors[:5])]))
-            if not bpy.app.background:
-                context.window_manager.popup_menu(_menu, title=result.summary, icon="ERROR")
             return {"CANCELLED"}
         operator.report({"WARNING"} if result.warnings else {"INFO"}, result.summary)
         return {"FINISHED"}
 
 
-def _menu(menu: Any, context: Any) -> None:
-    problems.draw(menu.layout, context, POPUP_WIDTH)
+class ExportsFile(WritesFile):
+    """A mix-in for those that write meshes."""
+
+    apply_modifiers: BoolProperty(
+        name="Apply Modifiers",
+        description="Write meshes as their modifiers show them. An armature's pose is not written with its model",
+        default=False,
+    )

@@ -38,16 +38,28 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         name="Compendium", description="A .compendium file of the game's", subtype="FILE_PATH", default=""
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There are bodies."""
+        from ..scene.collision.sets import SET
+
+        if not any(SET in obj for obj in context.scene.objects):
+            cls.poll_message_set("There is no collision in this scene: import some, or make it of meshes")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the bodies came from."""
         from ..scene import chosen_bodies
         from ..scene.collision.sources import CollisionSource
 
         bodies = chosen_bodies(context)
-        source = CollisionSource.of(bodies[0]) if bodies else None
-        if bodies and not self.filepath:
+        if not bodies:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = CollisionSource.of(bodies[0])
+        if not self.filepath:
             self.filepath = f"{bodies[0].name}.hkx" if source is None else str(source.file)
-        self._beside = True
+        self.in_window = True
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -57,10 +69,10 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
 
         bodies = chosen_bodies(context)
         if not bodies:
-            self.report({"ERROR"}, "Select a body of the file to export")
+            self.report({"ERROR"}, "Select a body of the file to export: there are several files")
             return {"CANCELLED"}
         work = CollisionExport(context, bodies, Path(self.filepath), self.settings())
-        if not getattr(self, "_beside", False) or work.result.errors:
+        if not self.in_window or work.result.errors:
             return self.finish(context, work.run())
         self._begin(context, work)
         return {"RUNNING_MODAL"}
@@ -88,6 +100,9 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         if self._thread.is_alive():
             return {"RUNNING_MODAL"}
         self._end(context)
+        if self._stop.is_set() and self._result.errors:
+            self.report({"INFO"}, "Export cancelled: nothing was written")
+            return {"CANCELLED"}
         return self.finish(context, self._result)
 
     def cancel(self, context: Any) -> None:
@@ -98,13 +113,13 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
             self._end(context)
 
     def _begin(self, context: Any, work: CollisionExport) -> None:
-        from ..collision.compiler import Cancelled
-
         manager = context.window_manager
         self._stop, self._stage, self._share = Event(), "", 0.0
         self._result: ExportResult = work.result
 
         def progress(stage: str, share: float) -> None:
+            from ..collision.compiler import Cancelled
+
             self._stage, self._share = stage, share
             if self._stop.is_set():
                 raise Cancelled
@@ -137,18 +152,11 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
                 body.prop(self, "compendium")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_collision.bl_idname, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_collision)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_collision)

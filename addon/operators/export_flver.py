@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..scene.found import models
 from . import export
 
 if TYPE_CHECKING:
@@ -49,15 +50,26 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
         default=False,
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model."""
+        if not models(context):
+            cls.poll_message_set("There is no imported model in this scene")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
         from ..scene import chosen_model
-        from ..scene.provenance import Provenance
+        from ..scene.provenance import Origin
 
         collection = chosen_model(context)
-        source = None if collection is None else Provenance.of(collection)
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Origin.of(collection)
         if source is not None and not self.filepath:
             self.filepath = str(source.file)
+        self.in_window = True
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -101,18 +113,11 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
             body.prop(self, "let_go_of_cloth")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Export."""
-    menu.layout.operator(EXPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_flver)
-    bpy.types.TOPBAR_MT_file_export.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_flver)

@@ -56,20 +56,13 @@ class IMPORT_SCENE_OT_ossuary_cloth(ImportsFiles, bpy.types.Operator):
             column.prop(self, name)
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    menu.layout.operator(IMPORT_SCENE_OT_ossuary_cloth.bl_idname, text="Havok Cloth (_c.hkx, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_cloth.cache = DecodedCache()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_cloth)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_cloth)
     IMPORT_SCENE_OT_ossuary_cloth.cache = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..scene.cache import DecodedCache
+from ..scene.collision.shades import CollisionSet
 from .files import ImportsFiles
+from .preferences import preferences
 
 if TYPE_CHECKING:
     from ..scene import CollisionResult, CollisionSettings
@@ -60,10 +63,11 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
     color: EnumProperty(name="Colour by", description="What the colours of faces tell", items=COLOR_ITEMS)
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> CollisionResult:
-        """Import the bodies in files."""
+        """Import the bodies in files; those beside them are among them already."""
         from ..scene import import_collision
 
-        result = import_collision(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        settings = replace(self.settings(context), also=frozenset())
+        result = import_collision(context, paths, settings, cache=type(self).cache, progress=progress)
         view = context.scene.ossuary_collision
         if result.bodies:
             view["color"] = [item[0] for item in COLOR_ITEMS].index(self.color)
@@ -72,11 +76,16 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             body.object.show_in_front = view.in_front
         return result
 
-    def settings(self) -> CollisionSettings:
+    def all_paths(self, context: Any) -> list[Path]:
+        """Return the chosen files with the sets beside them that are wanted."""
+        from ..scene.collision.imports import files_of
+
+        return files_of(self.paths(), self.settings(context))
+
+    def settings(self, context: Any) -> CollisionSettings:
         """Return the options."""
         from ..scene import CollisionSettings
         from ..scene.collision.colors import Mode
-        from ..scene.collision.sets import CollisionSet
 
         also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
         return CollisionSettings(
@@ -86,6 +95,7 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
             set=None if self.set == "AUTO" else CollisionSet(self.set),
             also=frozenset(name for name, wanted in also if wanted),
             color=Mode(self.color),
+            colors=preferences(context).colors,
         )
 
     def _compendium(self) -> Path | None:
@@ -110,21 +120,13 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         layout.prop(self, "color")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    operator = IMPORT_SCENE_OT_ossuary_collision.bl_idname
-    menu.layout.operator(operator, text="Havok Collision (.hkx, .hkxbhd, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_collision.cache = DecodedCache()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_collision)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_collision)
     IMPORT_SCENE_OT_ossuary_collision.cache = None

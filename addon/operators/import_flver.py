@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from ..scene.cache import DecodedCache
 from .files import ImportsFiles
+from .preferences import DEFAULTS, preferences
 
 if TYPE_CHECKING:
     from ..scene import FlverSettings, ImportResult
@@ -22,6 +23,8 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
     bl_idname = "import_scene.ossuary_flver"
     bl_label = "Import FLVER"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    index: Any = None  # TextureIndex, made at the first import
 
     filter_glob: StringProperty(default="*.flver;*.flver.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
 
@@ -77,15 +80,32 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         description="Import the cloth beside the model too. It moves when the timeline plays",
         default=True,
     )
+    textures: BoolProperty(
+        name="Textures",
+        description="Give materials the textures in the model's file, beside it, and in the game's folder that is set "
+        "in the add-on's preferences. Without them materials are plain",
+        default=True,
+    )
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        """Ask for files; options that nobody has set yet begin as the preferences say."""
+        begin = preferences(context)
+        for name in DEFAULTS:
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(begin, name))
+        return super().invoke(context, event)
 
     def run(self, context: Any, paths: list[Path], progress: Callable[[float], None]) -> ImportResult:
         """Import the models in files."""
+        from ..model.textures import TextureIndex
         from ..scene import import_flver
 
-        return import_flver(context, paths, self.settings(), cache=type(self).cache, progress=progress)
+        cls = type(self)
+        cls.index = cls.index or TextureIndex()
+        return import_flver(context, paths, self.settings(context), cache=cls.cache, index=cls.index, progress=progress)
 
-    def settings(self) -> FlverSettings:
-        """Return the options."""
+    def settings(self, context: Any) -> FlverSettings:
+        """Return the options, with the games' folders of the preferences."""
         from ..scene import FlverSettings, Lods
 
         return FlverSettings(
@@ -98,6 +118,8 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             show_unused_bones=self.show_unused_bones,
             scale=self.scale,
             cloth=self.cloth,
+            textures=self.textures,
+            folders=preferences(context).folders,
             member_filter=self.member_filter.strip(),
         )
 
@@ -118,6 +140,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row = body.row()
             row.active = self.lods == "CHOSEN"
             row.prop(self, "lod")
+            body.prop(self, "textures")
             body.prop(self, "custom_normals")
             body.prop(self, "cloth")
         header, body = layout.panel("OSSUARY_flver_bones")
@@ -131,20 +154,14 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row.prop(self, "dummy_size")
 
 
-def draw_menu(menu: Any, _context: Any) -> None:
-    """Add the entry to File > Import."""
-    menu.layout.operator(IMPORT_SCENE_OT_ossuary_flver.bl_idname, text="FLVER Model (.flver, .*bnd.dcx)")
-
-
 def register(_package: str) -> None:
-    """Register the operator and its menu entry."""
+    """Register the operator."""
     IMPORT_SCENE_OT_ossuary_flver.cache = DecodedCache()
     bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_flver)
-    bpy.types.TOPBAR_MT_file_import.append(draw_menu)
 
 
 def unregister() -> None:
-    """Take both away."""
-    bpy.types.TOPBAR_MT_file_import.remove(draw_menu)
+    """Take it away."""
     bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_flver)
     IMPORT_SCENE_OT_ossuary_flver.cache = None
+    IMPORT_SCENE_OT_ossuary_flver.index = None

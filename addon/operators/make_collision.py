@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from ..scene.collision.shades import CollisionSet
 from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
+from .preferences import preferences
 
 if TYPE_CHECKING:
     from ..scene.collision.colors import Mode
@@ -64,14 +66,18 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
         """A mesh that is no body is selected, in object mode."""
         from ..scene.collision.sets import SET
 
-        return context.mode == "OBJECT" and any(
-            obj.type == "MESH" and SET not in obj for obj in context.selected_objects
-        )
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Leave edit or pose mode first")
+            return False
+        if not any(obj.type == "MESH" and SET not in obj for obj in context.selected_objects):
+            cls.poll_message_set("Select meshes that are to become collision")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Turn them."""
         from ..scene.collision.make import NewCollision, make_collision
-        from ..scene.collision.sets import SET, CollisionSet
+        from ..scene.collision.sets import SET
         from ..scene.collision.sources import CollisionSource
 
         active = context.object
@@ -81,7 +87,7 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
             return {"CANCELLED"}
         settings = NewCollision(CollisionSet(self.set), self.game, self.material, self.radius, self.area)
         chosen = sorted(context.selected_objects, key=lambda obj: obj != active)
-        made = make_collision(context, chosen, settings, beside, _color(context))
+        made = make_collision(context, chosen, settings, beside, _color(context), colors=preferences(context).colors)
         self.report({"INFO"}, counted(len(made), "body", "bodies"))
         return {"FINISHED"}
 
@@ -101,7 +107,13 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
         from ..scene.collision.sets import SET
 
         obj = context.object
-        return obj is not None and SET in obj and obj.type == "MESH" and obj.mode in {"OBJECT", "EDIT"}
+        if obj is None or SET not in obj or obj.type != "MESH":
+            cls.poll_message_set("Select a collision body: none is active")
+            return False
+        if obj.mode not in {"OBJECT", "EDIT"}:
+            cls.poll_message_set("Only in object and edit mode")
+            return False
+        return True
 
     def execute(self, context: Any) -> set[str]:
         """Assign it; what is being edited leaves edit mode for the moment."""
@@ -110,7 +122,8 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
         edited = context.mode == "EDIT_MESH"
         if edited:
             bpy.ops.object.mode_set(mode="OBJECT")
-        count = assign_material(context.object, self.material, selected=edited, color=_color(context))
+        colors = preferences(context).colors
+        count = assign_material(context.object, self.material, selected=edited, color=_color(context), colors=colors)
         if edited:
             bpy.ops.object.mode_set(mode="EDIT")
         self.report({"INFO"}, counted(count, "face"))

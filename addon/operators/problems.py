@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PROPERTY = "ossuary_problems"
 SHOWN = 20  # lines the list shows
+POPUP_WIDTH, POPUP_CHARACTERS = 640, 92
 
 
 def keep(context: Any, result: ExportResult) -> None:
@@ -80,13 +81,47 @@ class OBJECT_OT_ossuary_select(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class WM_OT_ossuary_problems(bpy.types.Operator):
+    """Show what stood in the way of the last export"""
+
+    bl_idname = "wm.ossuary_problems"
+    bl_label = "Export"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is something to show."""
+        if not kept(context)[0]:
+            cls.poll_message_set("Nothing was exported yet")
+            return False
+        return True
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Open a window that stays until one clicks beside it, so that its buttons can be used."""
+        return set(context.window_manager.invoke_popup(self, width=POPUP_WIDTH))
+
+    def execute(self, _context: Any) -> set[str]:
+        """Do nothing: there is no more to it than showing."""
+        return {"FINISHED"}
+
+    def draw(self, context: Any) -> None:
+        """List the problems."""
+        self.layout.label(text=kept(context)[0])
+        draw(self.layout, context, POPUP_CHARACTERS)
+
+
+_CLASSES = (OBJECT_OT_ossuary_select, WM_OT_ossuary_problems)
+
+
 def register(_package: str) -> None:
-    """Register the operator and the property that holds the list."""
-    bpy.utils.register_class(OBJECT_OT_ossuary_select)
+    """Register the operators and the property that holds the list."""
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
     setattr(bpy.types.WindowManager, PROPERTY, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
 
 
 def unregister() -> None:
-    """Take both away."""
+    """Take all away."""
     delattr(bpy.types.WindowManager, PROPERTY)
-    bpy.utils.unregister_class(OBJECT_OT_ossuary_select)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,18 +1,32 @@
 """The public names of `addon.scene`."""
 
 from .cache import DecodedCache
+from .cloth.exports import chosen_cloth, export_cloth
 from .cloth.imports import ClothSettings, import_cloth
 from .cloth.player import Player
 from .cloth.session import PlayOptions
 from .collision.exports import CollisionExport, chosen_bodies, export_collision
 from .collision.imports import CollisionSettings, import_collision
-from .exports import chosen_model, export_flver, models
+from .exports import chosen_model, export_flver
+from .found import models
 from .imports import import_flver
+from .preferences import Preferences
 from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
-from .settings import CollisionExportSettings, FlverExportSettings, FlverSettings, Included, LodPolicy, Lods, Wrapper
+from .settings import (
+    ClothExportSettings,
+    CollisionExportSettings,
+    FlverExportSettings,
+    FlverSettings,
+    GameFolders,
+    Included,
+    LodPolicy,
+    Lods,
+    Wrapper,
+)
 from .writing import ExportResult
 
 __all__ = [
+    "ClothExportSettings",
     "ClothResult",
     "ClothSettings",
     "CollisionExport",
@@ -23,6 +37,7 @@ __all__ = [
     "ExportResult",
     "FlverExportSettings",
     "FlverSettings",
+    "GameFolders",
     "ImportResult",
     "ImportedBody",
     "ImportedCloth",
@@ -32,9 +47,12 @@ __all__ = [
     "Lods",
     "PlayOptions",
     "Player",
+    "Preferences",
     "Wrapper",
     "chosen_bodies",
+    "chosen_cloth",
     "chosen_model",
+    "export_cloth",
     "export_collision",
     "export_flver",
     "import_cloth",

@@ -14,12 +14,13 @@ import bpy
 
 from ..codec import FormatError
 from ..codec.source import Kind, Source, may_open, open_source
+from ..model.textures import TextureIndex
 from .cloth.imports import ClothSettings, import_cloth
 from .collision.imports import CollisionSettings, import_collision
 from .files import is_wanted, nothing_found
 from .imports import import_flver
 from .result import FilesResult
-from .settings import FlverSettings
+from .settings import FlverSettings, GameFolders
 
 GLTF = "io_scene_gltf2"  # Blender's own add-on
 
@@ -66,6 +67,8 @@ class ConvertSettings:
         parts: what is taken from them.
         member_filter: only binder members whose name matches, with * and ?; empty for all.
         scale: of all that is imported.
+        textures: whether models get their textures.
+        folders: of the unpacked games, where textures are that are not beside a model.
         skip_existing: leave alone what has become a file already, so that a run that was stopped goes on.
     """
 
@@ -73,6 +76,8 @@ class ConvertSettings:
     parts: frozenset[Part] = frozenset(Part)
     member_filter: str = ""
     scale: float = 1.0
+    textures: bool = True
+    folders: GameFolders = GameFolders()
     skip_existing: bool = False
 
 
@@ -136,7 +141,7 @@ def convert(
         What became of each file. Nothing is raised for files that cannot be read.
     """
     settings = settings or ConvertSettings()
-    results, taken = [], dict[Path, Path]()
+    results, taken, index = [], dict[Path, Path](), TextureIndex()
     for task in tasks(inputs, Path(out), settings):
         result = Converted(task.path, task.target)
         began = time.perf_counter()
@@ -145,7 +150,7 @@ def convert(
                 continue  # it was named twice
             result.failures.append(f"{taken[task.target]} has become {task.target} already")
         else:
-            _try(task, settings, result)
+            _try(task, settings, result, index)
             if result.outcome != Outcome.NOTHING:
                 taken[task.target] = task.path
         result.seconds = time.perf_counter() - began
@@ -181,10 +186,10 @@ def _renamed(name: str, form: Format) -> str:
     return f"{name[:-4] if name.lower().endswith('.dcx') else name}.{form}"
 
 
-def _try(task: Task, settings: ConvertSettings, result: Converted) -> None:
+def _try(task: Task, settings: ConvertSettings, result: Converted, index: TextureIndex) -> None:
     """Convert a file, whatever happens."""
     try:
-        _convert(task, settings, result)
+        _convert(task, settings, result, index)
     except FormatError as error:
         result.failures.append(str(error.within(task.path.name)))
     except OSError as error:
@@ -193,7 +198,7 @@ def _try(task: Task, settings: ConvertSettings, result: Converted) -> None:
         result.failures.append(f"{type(error).__name__}: {error}".strip())
 
 
-def _convert(task: Task, settings: ConvertSettings, result: Converted) -> None:
+def _convert(task: Task, settings: ConvertSettings, result: Converted, index: TextureIndex) -> None:
     if settings.skip_existing and task.target.exists():
         result.outcome = Outcome.SKIPPED
         return
@@ -207,7 +212,7 @@ def _convert(task: Task, settings: ConvertSettings, result: Converted) -> None:
         result.outcome = Outcome.NOTHING
         return
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    imported = _import(source, parts, settings)
+    imported = _import(source, parts, settings, index)
     result.made = "; ".join(each.made for each in imported if each.made)
     for each in imported:
         result.failures += [why for _name, why in each.failures if why not in result.failures]
@@ -217,13 +222,19 @@ def _convert(task: Task, settings: ConvertSettings, result: Converted) -> None:
         result.outcome = Outcome.PARTLY if result.failures else Outcome.DONE
 
 
-def _import(source: Source, parts: set[Part], settings: ConvertSettings) -> list[FilesResult]:
+def _import(source: Source, parts: set[Part], settings: ConvertSettings, index: TextureIndex) -> list[FilesResult]:
     """Import the parts of a file into the empty scene; the cloth beside a model comes with the model."""
     context, paths, only, scale = bpy.context, [source.path], settings.member_filter, settings.scale
     results: list[FilesResult] = []
     if Part.MODEL in parts:
-        flver = FlverSettings(scale=scale, cloth=Part.CLOTH in parts, member_filter=only)
-        results.append(import_flver(context, paths, flver, opener=lambda *_: source))
+        flver = FlverSettings(
+            scale=scale,
+            cloth=Part.CLOTH in parts,
+            textures=settings.textures,
+            folders=settings.folders,
+            member_filter=only,
+        )
+        results.append(import_flver(context, paths, flver, index=index, opener=lambda *_: source))
     if Part.COLLISION in parts:
         collision = CollisionSettings(scale=scale, member_filter=only)
         results.append(import_collision(context, paths, collision, opener=lambda *_: source))

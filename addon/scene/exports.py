@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..codec import FormatError
 from ..codec.flver import Flver
-from ..codec.target import Place
 from . import provenance
+from .found import models
 from .gather.flver import gather, own_objects
 from .problems import Problems
 from .settings import FlverExportSettings
-from .writing import ExportResult, Output, write_outputs
-
-
-def models(context: Any) -> list[Any]:
-    """Return the collections of the scene that are imported models."""
-    return [each for each in context.scene.collection.children_recursive if provenance.HASH in each]
+from .writing import ExportResult, write_output
 
 
 def chosen_model(context: Any) -> Any:
@@ -25,10 +21,20 @@ def chosen_model(context: Any) -> Any:
 
     The active model is the one of the active object, else the one that the active collection is of.
     """
-    found = models(context)
+    return chosen(context, models(context), own_objects)
+
+
+def chosen(context: Any, found: list[Any], objects: Callable[[Any], Sequence[Any]]) -> Any:
+    """Return the active one of some collections, else the only one; None where there is no telling which.
+
+    Args:
+        context: Blender's.
+        found: the collections.
+        objects: what belongs to one; the active object counts first, then the active collection.
+    """
     active = context.view_layer.objects.active
     for collection in found:
-        if active is not None and active in own_objects(collection):
+        if active is not None and active in objects(collection):
             return collection
     for collection in reversed(found):  # those inside others come later
         if context.collection is not None and context.collection in (collection, *collection.children_recursive):
@@ -68,12 +74,9 @@ def export_flver(
             data = flver.write()
             _check(data)
         with result.timings.stage("write"):
-            source = provenance.Provenance.of(collection)
-            place = None if source is None else Place(source.member, source.member_id)
-            output = Output(data, place, "" if source is None else source.sha256)
-            file = None if source is None else source.file
-            result.written = write_outputs(
-                result.target, [output], file, ".flver", wrapper=settings.wrapper, problems=problems
+            source = provenance.Origin.of(collection)
+            result.written = write_output(
+                result.target, data, source, ".flver", wrapper=settings.wrapper, problems=problems
             )
         result.data = data
     except FormatError as error:

@@ -8,17 +8,22 @@ import bpy
 from mathutils import Matrix
 
 from ..model import PlacedModel
+from ..model.textures import Look
 from . import armature as armatures
 from . import dummies, materials
-from .meshes import MeshBuilder
+from .images import Images
+from .meshes import MeshBuilder, uv_maps
 from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
 from .result import ImportedModel, Timings
 from .settings import FlverSettings, Lods
+from .shading import shade
 
 _FILE_FIELDS = ("magic", "data_offset", "data_size")
 
 
-def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, timings: Timings) -> ImportedModel:
+def build(
+    model: PlacedModel, name: str, context: Any, settings: FlverSettings, *, timings: Timings, looks: list[Look]
+) -> ImportedModel:
     """Make the objects of a model, in a collection of its own inside the active one.
 
     Runs inside a transaction: it changes the active object.
@@ -29,6 +34,7 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
         context: Blender's.
         settings: what to make.
         timings: takes the time of each stage.
+        looks: what its materials look like, in their order; empty for plain materials.
     """
     collection = bpy.data.collections.new(shown_name(name))
     parent = context.collection
@@ -44,6 +50,9 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
             result.armature = built.object
     with timings.stage("materials"):
         blocks = materials.build(model.flver)
+    if looks:
+        with timings.stage("textures"):
+            _shade(model, blocks, looks, result.warnings)
     with timings.stage("meshes"):
         builder = MeshBuilder(model, name, built, blocks, custom_normals=settings.custom_normals)
         _build_meshes(builder, result, settings, context)
@@ -57,6 +66,20 @@ def build(model: PlacedModel, name: str, context: Any, settings: FlverSettings, 
     collection[PREFIX + "with_dummies"] = settings.dummies
     _apply_scale(collection, settings.scale)
     return result
+
+
+def _shade(model: PlacedModel, blocks: list[Any], looks: list[Look], warnings: list[str]) -> None:
+    """Give materials their textures. A model is worth having without: what fails in a newer Blender is a warning."""
+    images, maps = Images(), [list[str]() for _ in blocks]
+    for placed in model.meshes:
+        if 0 <= placed.mesh.material < len(maps):
+            found = [name for name, _pairs in uv_maps(placed.vertices)]
+            maps[placed.mesh.material] = max(maps[placed.mesh.material], found, key=len)
+    for block, look, names in zip(blocks, looks, maps, strict=True):
+        try:
+            shade(block, look, images, names)
+        except (AttributeError, KeyError, RuntimeError, TypeError) as error:
+            warnings.append(f"material {block.name} is without textures, for this Blender answers: {error}")
 
 
 def _build_meshes(builder: MeshBuilder, result: ImportedModel, settings: FlverSettings, context: Any) -> None:

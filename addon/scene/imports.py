@@ -11,6 +11,7 @@ from ..codec import FormatError
 from ..codec.flver import Flver
 from ..codec.source import Kind, Member, Opener, Source, open_source
 from ..model import PlacedModel
+from ..model.textures import GameFolders, Library, Looks, TextureIndex, looks
 from . import flver as flver_scene
 from . import provenance
 from .cache import DecodedCache
@@ -20,17 +21,32 @@ from .result import ImportedModel, ImportResult, Timings
 from .settings import FlverSettings
 
 
+@dataclass(frozen=True)
+class DecodedModel:
+    """A model, ready to be built.
+
+    Attributes:
+        member: where it was.
+        placed: the model.
+        looks: what its materials look like, with their textures.
+    """
+
+    member: Member
+    placed: PlacedModel
+    looks: Looks
+
+
 @dataclass
 class DecodedFile:
     """A file's models, ready to be built.
 
     Attributes:
-        models: member and placed model, in stored order.
+        models: in stored order.
         cloth: the cloth beside them.
         warnings: what the user should know about the file.
     """
 
-    models: list[tuple[Member, PlacedModel]]
+    models: list[DecodedModel]
     cloth: DecodedCloth
     warnings: list[str]
 
@@ -41,6 +57,7 @@ def import_flver(
     settings: FlverSettings | None = None,
     *,
     cache: DecodedCache | None = None,
+    index: TextureIndex | None = None,
     progress: Progress | None = None,
     opener: Opener = open_source,
 ) -> ImportResult:
@@ -54,6 +71,7 @@ def import_flver(
         paths: the files.
         settings: how to import; None for the defaults.
         cache: keeps the decoded files for the next call; files of earlier calls leave it.
+        index: what is known of texture and material files from earlier calls; added to.
         progress: called with the share done, 0 to 1.
         opener: opens each file; for callers that have it open.
 
@@ -61,7 +79,7 @@ def import_flver(
         What was made, warned of and failed. Nothing is raised for files that cannot be read.
     """
     result = ImportResult()
-    job = _Job(context, settings or FlverSettings(), result, opener)
+    job = _Job(context, settings or FlverSettings(), result, index or TextureIndex(), opener)
     import_files(context, paths, job, result, cache=cache, progress=progress)
     for model in result.models:
         result.timings.add(model.timings)
@@ -73,18 +91,19 @@ class _Job:
     context: Any
     settings: FlverSettings
     result: ImportResult
+    index: TextureIndex
     opener: Opener
 
-    def key(self, _path: Path) -> tuple[str, bool]:
-        return self.settings.member_filter, self.settings.cloth
+    def key(self, _path: Path) -> tuple[str, bool, bool, GameFolders]:
+        return self.settings.member_filter, self.settings.cloth, self.settings.textures, self.settings.folders
 
     def decode(self, path: Path, progress: Progress) -> DecodedFile:
         with self.result.timings.stage("open"):
             source = self.opener(path, None, progress)
-        return _decode(source, self.settings, self.result.timings)
+        return _decode(path, source, self.settings, self.result.timings, self.index)
 
     def build(self, path: Path, decoded: DecodedFile) -> Callable[[], None]:
-        models = [_build(path, member, model, self.context, self.settings) for member, model in decoded.models]
+        models = [_build(path, model, self.context, self.settings) for model in decoded.models]
         _build_cloths(path, decoded.cloth, models, self.context)
 
         def note() -> None:
@@ -95,7 +114,7 @@ class _Job:
         return note
 
 
-def _decode(source: Source, settings: FlverSettings, timings: Timings) -> DecodedFile:
+def _decode(path: Path, source: Source, settings: FlverSettings, timings: Timings, index: TextureIndex) -> DecodedFile:
     """Read, check and place every model of a file."""
     wanted = [member for member in source.members if is_wanted(member.name, settings.member_filter)]
     members = [member for member in wanted if member.kind == Kind.FLVER]
@@ -108,7 +127,8 @@ def _decode(source: Source, settings: FlverSettings, timings: Timings) -> Decode
             warnings.append(f"holds {member.name} twice, imported once")
         else:
             distinct.append(member)
-    models = [(member, _place(member, timings)) for member in distinct]
+    library = Library(path, source.members, settings.folders, index) if settings.textures else None
+    models = [_decode_model(member, library, timings) for member in distinct]
     return DecodedFile(models, _cloth_beside(source.members, settings, timings), warnings)
 
 
@@ -122,6 +142,14 @@ def _cloth_beside(members: list[Member], settings: FlverSettings, timings: Timin
     except FormatError as error:
         found.warnings.append(f"the cloth is left out: {error}")
     return found
+
+
+def _decode_model(member: Member, library: Library | None, timings: Timings) -> DecodedModel:
+    placed = _place(member, timings)
+    if library is None:
+        return DecodedModel(member, placed, Looks())
+    with timings.stage("find textures"):
+        return DecodedModel(member, placed, looks(placed.flver, member.game, library))
 
 
 def _place(member: Member, timings: Timings) -> PlacedModel:
@@ -147,8 +175,9 @@ def _build_cloths(path: Path, cloth: DecodedCloth, models: list[ImportedModel], 
             ))  # fmt: skip
 
 
-def _build(path: Path, member: Member, model: PlacedModel, context: Any, settings: FlverSettings) -> ImportedModel:
-    name = member.name.split(".", 1)[0] or member.name
-    imported = flver_scene.build(model, name, context, settings, Timings())
-    provenance.keep(imported.collection, path, member)
+def _build(path: Path, model: DecodedModel, context: Any, settings: FlverSettings) -> ImportedModel:
+    name = model.member.name.split(".", 1)[0] or model.member.name
+    imported = flver_scene.build(model.placed, name, context, settings, timings=Timings(), looks=model.looks.of)
+    imported.warnings += model.looks.warnings
+    provenance.keep(imported.collection, path, model.member)
     return imported

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..codec.binary import Array
+from ..codec.flver import Vertices
 from ..maths import axes
 from ..model import Level, PlacedMesh, PlacedModel
 from . import geometry, held
@@ -101,15 +102,23 @@ def _part(placed: PlacedMesh, used: Array) -> PlacedMesh:
     )
 
 
+def uv_maps(vertices: Vertices) -> list[tuple[str, Array]]:
+    """Return the UV maps that vertices have, by name, each (n, 2) as stored, in the order of the games' UV sets."""
+    return [
+        (f"UV{index}{suffix}", pairs[:, first : first + 2])
+        for index, pairs in sorted(vertices.uvs.items())
+        for first, suffix in ((0, ""), (2, ".zw"))[: pairs.shape[1] // 2]
+    ]
+
+
 def _uv_maps(mesh: Any, placed: PlacedMesh, corners: Array) -> None:
     """Store the UV layers by corner; the second pair of a member that holds two is a map of its own."""
-    for index, pairs in sorted(placed.vertices.uvs.items()):
-        for first, suffix in ((0, ""), (2, ".zw"))[: pairs.shape[1] // 2]:
-            layer = mesh.uv_layers.new(name=f"UV{index}{suffix}", do_init=False)
-            if layer is not None and len(corners):
-                uv = pairs[corners, first : first + 2]
-                uv[:, 1] = np.float32(1.0) - uv[:, 1]
-                layer.uv.foreach_set("vector", uv.ravel())
+    for name, pairs in uv_maps(placed.vertices):
+        layer = mesh.uv_layers.new(name=name, do_init=False)
+        if layer is not None and len(corners):
+            uv = pairs[corners]
+            uv[:, 1] = np.float32(1.0) - uv[:, 1]
+            layer.uv.foreach_set("vector", uv.ravel())
 
 
 def _vertex_attributes(mesh: Any, placed: PlacedMesh) -> None:

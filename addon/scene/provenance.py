@@ -1,4 +1,4 @@
-"""Where a model came from, and the bytes that fill what the scene cannot hold when it is written back.
+"""Where things came from, and the bytes that fill what the scene cannot hold when they are written back.
 
 The bytes live in the .blend, so that an export needs no file that another machine does not have.
 """
@@ -8,58 +8,84 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ..codec import FormatError
 from ..codec.binary import Buffer
-from ..codec.source import Kind, Member, open_source
+from ..codec.source import Member, Source, open_source
+from ..codec.target import BACKUP, Place
+from .found import HASH
 from .properties import PREFIX, loaded_text, set_properties, stored_text
 
 PACKED_MAX = 64 << 20  # bytes; above, each undo step would cost too much
-PACKED, FILE, MEMBER, MEMBER_ID, HASH = (
-    PREFIX + name for name in ("source", "file", "member", "member_id", "source_sha256")
-)
+FILE, MEMBER, MEMBER_ID, SOURCE, TYPES = "file", "member", "member_id", "source_sha256", "types_sha256"
+PACKED = PREFIX + "source"
 
 
 @dataclass(frozen=True)
-class Provenance:
-    """Where a model came from.
+class Origin:
+    """The file that something came from.
 
     Attributes:
         file: the file that was imported.
-        member: the stored path of the model in it, or the file's own where it was loose.
-        member_id: the binder's number for it, -1 where there is none.
-        sha256: of the model's bytes, as hexadecimal digits.
+        place: which member of it, where it is a binder.
+        sha256: of the member's bytes, as hexadecimal digits.
+        types: the same of the compendium that it needs, empty where it needs none.
     """
 
     file: Path
-    member: str
-    member_id: int
+    place: Place
     sha256: str
+    types: str = ""
 
     @classmethod
-    def of(cls, collection: Any) -> Provenance | None:
-        """Return what a model's collection says; None for one that was not imported."""
-        if collection.get(HASH) is None:
+    def of(cls, block: Any, prefix: str = PREFIX) -> Self | None:
+        """Return what the properties of a datablock say; None for one that came from no file."""
+        if block.get(prefix + SOURCE) is None:
             return None
         return cls(
-            Path(loaded_text(collection[FILE])),
-            loaded_text(collection[MEMBER]),
-            int(collection[MEMBER_ID]),
-            collection[HASH],
+            Path(loaded_text(block[prefix + FILE])),
+            Place(loaded_text(block[prefix + MEMBER]), int(block[prefix + MEMBER_ID])),
+            block[prefix + SOURCE],
+            block.get(prefix + TYPES, ""),
         )
+
+    @classmethod
+    def properties(cls, path: Path, member: Member, prefix: str = PREFIX) -> dict[str, Any]:
+        """Return the properties by which `of` finds a member of a file again."""
+        values = {
+            prefix + FILE: stored_text(str(path.resolve())),
+            prefix + MEMBER: stored_text(member.path),
+            prefix + MEMBER_ID: member.id,
+            prefix + SOURCE: sha256(member.data()),
+        }
+        if member.compendium is not None:
+            values[prefix + TYPES] = sha256(member.compendium)
+        return values
+
+    def find(self, opened: dict[Path, Source]) -> tuple[bytes, bytes | None]:
+        """Return the bytes of member and compendium from the file, or from what the first export has kept of it.
+
+        Args:
+            opened: files that were opened already; takes those that must be opened.
+
+        Raises:
+            FormatError: the file is gone or has changed.
+        """
+        for path in (self.file, self.file.with_name(self.file.name + BACKUP)):
+            if path not in opened and path.exists():
+                opened[path] = open_source(path)
+            for member in opened[path].members if path in opened else ():
+                if member.path.removesuffix(BACKUP) == self.place.path and sha256(member.data()) == self.sha256:
+                    return bytes(member.data()), member.compendium
+        what = "has changed since" if self.file.exists() else "is gone"
+        raise FormatError(f"{self.file}, which it was imported from, {what}, and its bytes are not in the .blend")
 
 
 def keep(collection: Any, path: Path, member: Member) -> None:
     """Keep a model's source in its collection: the bytes where they are not too many, path and hash in any case."""
     data = member.data()
-    values: dict[str, Any] = {
-        FILE: stored_text(str(path.resolve())),
-        MEMBER: stored_text(member.path),
-        MEMBER_ID: member.id,
-        PREFIX + "game": str(member.game),
-        HASH: sha256(data),
-    }
+    values = Origin.properties(path, member) | {PREFIX + "game": str(member.game)}
     if len(data) <= PACKED_MAX:
         values[PACKED] = bytes(data)
     set_properties(collection, values)
@@ -73,19 +99,11 @@ def source_bytes(collection: Any) -> bytes:
     Raises:
         FormatError: they are not in the .blend, and the file is gone or has changed.
     """
-    source = Provenance.of(collection)
+    source = Origin.of(collection)
     if source is None:
         raise FormatError("was not imported by this extension, so that there is no model to write it into")
     packed = collection.get(PACKED)
-    if packed is not None:
-        return bytes(packed)
-    where = f"{source.file}, which it was imported from,"
-    if not source.file.exists():
-        raise FormatError(f"{where} is gone, and it was too large to be kept in the .blend")
-    for member in open_source(source.file).of_kind(Kind.FLVER):
-        if sha256(member.data()) == source.sha256:
-            return bytes(member.data())
-    raise FormatError(f"{where} has changed since, and it was too large to be kept in the .blend")
+    return source.find({})[0] if packed is None else bytes(packed)
 
 
 def sha256(data: Buffer) -> str:

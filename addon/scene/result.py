@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 
 @dataclass
@@ -81,6 +81,14 @@ class FilesResult:
     failures: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     timings: Timings = field(default_factory=Timings)
+
+    def add(self, other: Self) -> None:
+        """Add what an import of further files did."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, list):
+                value += getattr(other, each.name)
+        self.timings.add(other.timings)
 
     @property
     def made(self) -> str:

@@ -7,11 +7,14 @@ from enum import StrEnum
 from pathlib import Path
 
 from ..model.facesets import LodPolicy
+from ..model.textures import GameFolders
 
 __all__ = [
+    "ClothExportSettings",
     "CollisionExportSettings",
     "FlverExportSettings",
     "FlverSettings",
+    "GameFolders",
     "Included",
     "LodPolicy",
     "Lods",
@@ -41,6 +44,8 @@ class FlverSettings:
         show_unused_bones: whether bones that nothing uses are visible.
         scale: of the whole model in the scene; the data keep their size.
         cloth: whether the cloth beside a model is imported with it.
+        textures: whether materials get the textures that are found.
+        folders: the unpacked games, to look for textures and materials in.
         member_filter: only binder members whose name matches, with * and ?; empty for all.
     """
 
@@ -53,6 +58,8 @@ class FlverSettings:
     show_unused_bones: bool = False
     scale: float = 1.0
     cloth: bool = True
+    textures: bool = True
+    folders: GameFolders = GameFolders()
     member_filter: str = ""
 
 
@@ -103,3 +110,16 @@ class CollisionExportSettings:
     wrapper: Wrapper = Wrapper.DFLT
     apply_modifiers: bool = False
     compendium: Path | None = None
+
+
+@dataclass(frozen=True)
+class ClothExportSettings:
+    """How cloth is exported.
+
+    Attributes:
+        wrapper: the compression of files whose name ends in .dcx.
+        insist: whether edited cloth is written even if its parts no longer fit together or it flies apart when tried.
+    """
+
+    wrapper: Wrapper = Wrapper.DFLT
+    insist: bool = False

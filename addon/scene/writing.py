@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from ..codec import Binder, FormatError, SplitBinder
 from ..codec.binary import Buffer
@@ -23,8 +24,8 @@ from ..codec.target import (
     save,
     wrap,
 )
-from . import provenance
 from .problems import Problem, Problems
+from .provenance import Origin, sha256
 from .result import Timings, counted
 from .settings import Wrapper
 
@@ -81,6 +82,19 @@ class Output:
     data: bytes
     place: Place | None = None
     sha256: str = ""
+
+    @classmethod
+    def of(cls, data: bytes, source: Origin | None) -> Self:
+        """Return bytes as those of what came from a file, or from none."""
+        return cls(data) if source is None else cls(data, source.place, source.sha256)
+
+
+def write_output(
+    target: Path, data: bytes, source: Origin | None, ending: str, *, wrapper: Wrapper, problems: Problems
+) -> bool:
+    """Write one member; see `write_outputs`."""
+    file = None if source is None else source.file
+    return write_outputs(target, [Output.of(data, source)], file, ending, wrapper=wrapper, problems=problems)
 
 
 def write_outputs(
@@ -176,5 +190,5 @@ def _warn_of_changes(base: Path, outputs: list[Output], source: Path, problems: 
         return
     for each in outputs:
         held = None if each.place is None else member_among(entries, base.name, each.place)
-        if each.place is not None and held is not None and provenance.sha256(held) != each.sha256:
+        if each.place is not None and held is not None and sha256(held) != each.sha256:
             problems.warn(f"{base.name} holds another {each.place.name} than was imported: it is replaced")

@@ -7,7 +7,9 @@ from typing import Any
 import bpy
 
 from ..operators.collision import PROPERTY
+from ..scene.collision.shades import CollisionSet
 from ..scene.result import counted
+from .icons import icon
 from .sidebar import TAB
 
 SHOWN = 12  # lines of the legend
@@ -21,6 +23,10 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
 
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("collision"))
+
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         from ..scene.collision.sets import ACTIVE, SET, collision_objects
@@ -28,7 +34,7 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         layout = self.layout
         bodies = collision_objects(context.scene)
         if not bodies:
-            layout.operator("import_scene.ossuary_collision", text="Import Collision", icon="IMPORT")
+            layout.operator("import_scene.ossuary_collision", **icon("import"))
             layout.operator("object.ossuary_make_collision", icon="MESH_ICOSPHERE")
             return
         self._draw_sets(layout, context, bodies)
@@ -46,10 +52,10 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         if body is not None and SET in body:
             assign = column.operator("mesh.ossuary_collision_material", icon="MATERIAL")
             assign.material = int(body.get(ACTIVE, 0))
-        column.operator("export_scene.ossuary_collision", text="Export Collision", icon="EXPORT")
+        column.operator("export_scene.ossuary_collision", **icon("export"))
 
     def _draw_sets(self, layout: Any, context: Any, bodies: list[Any]) -> None:
-        from ..scene.collision.sets import PREFIX, SET, CollisionSet, layer_collections
+        from ..scene.collision.sets import PREFIX, SET, layer_collections
 
         column = layout.column(align=True)
         for name in CollisionSet:

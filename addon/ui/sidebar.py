@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import bpy
 
 from ..operators import problems, report
+from .icons import icon
 
 TAB = "Ossuary"
+LAST = 100  # after the panels of what is between import and export
 CHARACTER = 6.5  # pixels of a character at most
 MARGIN, BESIDE = 6, 12  # characters that a panel's borders take, with an icon and a button
 
@@ -21,12 +24,17 @@ class VIEW3D_PT_ossuary_import(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
 
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("ossuary"))
+
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         layout = self.layout
-        layout.operator("import_scene.ossuary_flver", text="FLVER Model", icon="ARMATURE_DATA")
-        layout.operator("import_scene.ossuary_collision", text="Havok Collision", icon="MESH_ICOSPHERE")
-        layout.operator("import_scene.ossuary_cloth", text="Havok Cloth", icon="MOD_CLOTH")
+        column = layout.column(align=True)
+        column.operator("import_scene.ossuary_flver", text="FLVER Model", **icon("model"))
+        column.operator("import_scene.ossuary_collision", text="Havok Collision", **icon("collision"))
+        column.operator("import_scene.ossuary_cloth", text="Havok Cloth", **icon("cloth"))
         lines = report.kept(context)
         if lines:
             report.draw(layout, lines[0].replace(": ", "; ", 1).split("; "), columns(context))
@@ -40,6 +48,14 @@ def columns(context: Any, taken: int = MARGIN) -> int:
     return max(int(context.region.width / context.preferences.system.ui_scale / CHARACTER) - taken, 16)
 
 
+def draw_lines(layout: Any, lines: list[str], width: int, icon: str) -> None:
+    """Write sentences one below the other, each with an icon, broken into lines of so many characters."""
+    column = layout.column(align=True)
+    for line in lines:
+        for number, part in enumerate(textwrap.wrap(line, width)):
+            column.label(text=part, icon="BLANK1" if number else icon, translate=False)
+
+
 class VIEW3D_PT_ossuary_export(bpy.types.Panel):
     """Export buttons, and what stood in the way of the last export"""
 
@@ -48,12 +64,19 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = TAB
     bl_options = {"DEFAULT_CLOSED"}
+    bl_order = LAST
+
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("export"))
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""
         layout = self.layout
-        layout.operator("export_scene.ossuary_flver", text="FLVER Model", icon="EXPORT")
-        layout.operator("export_scene.ossuary_collision", text="Havok Collision", icon="EXPORT")
+        column = layout.column(align=True)
+        column.operator("export_scene.ossuary_flver", text="FLVER Model", **icon("model"))
+        column.operator("export_scene.ossuary_collision", text="Havok Collision", **icon("collision"))
+        column.operator("export_scene.ossuary_cloth", text="Havok Cloth", **icon("cloth"))
         summary, _ = problems.kept(context)
         if summary:
             layout.label(text=summary)

@@ -79,7 +79,7 @@ def turn(bone) -> None:
 
 def simulated(collection):
     """Yield positions, triangles and pinned particles of each simulated cloth."""
-    from addon.scene.cloth.session import stored_cloth
+    from addon.scene.cloth.edits import stored_cloth
 
     for data in stored_cloth(collection):
         for sim in data.sims:

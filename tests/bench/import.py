@@ -10,9 +10,14 @@ import bpy
 import addon
 from tests.conftest import CORPUS
 
-FILES = ("sekiro/c7190.chrbnd.dcx", "eldenring/c4500.chrbnd.dcx", "eldenring/hd_m_9000.partsbnd.dcx")
+FILES = (
+    "sekiro/c7190.chrbnd.dcx",
+    "eldenring/c4500.chrbnd.dcx",
+    "eldenring/hd_m_1140.partsbnd.dcx",
+    "eldenring/hd_m_9000.partsbnd.dcx",
+)
 RUNS = 5
-OURS = ("open", "read", "place", "read cloth")
+OURS = ("open", "read", "place", "find textures", "read cloth")
 
 
 def run() -> None:

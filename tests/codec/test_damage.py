@@ -12,10 +12,15 @@ import pytest
 
 from addon.codec import Binder, Dcx, FormatError, SplitBinder
 from addon.codec.binder import Entry
+from addon.codec.dds import Dds
 from addon.codec.flver import Flver
+from addon.codec.matbin import Matbin
+from addon.codec.mtd import Mtd
+from addon.codec.tpf import Tpf
 from addon.model import dummy_frames, findings, node_matrices, place_mesh
 from tests.models import small_model
 from tests.sample import make_sample
+from tests.textures import MATERIAL, dds, make_matbin, make_mtd, make_tpf
 
 CHANGES = 5000
 SECONDS = 1.0
@@ -78,6 +83,10 @@ FILES: dict[str, tuple[Callable[[bytes], None], bytes]] = {
     "binder": (open_binder, BINDER),
     "split binder": (open_split, b"".join(SPLIT)),
     "dcx": (open_dcx, DCX),
+    "tpf": (lambda data: Tpf.read(data).write(), make_tpf({"a_a": dds(8, 8), "a_n": dds(4, 4)})),
+    "dds": (Dds.read, dds(8, 8)),
+    "mtd": (lambda data: Mtd.read(data).write(), make_mtd(MATERIAL)),
+    "matbin": (lambda data: Matbin.read(data).write(), make_matbin(MATERIAL)),
 }
 every_file = pytest.mark.parametrize("kind", FILES)
 

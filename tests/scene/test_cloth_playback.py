@@ -145,7 +145,7 @@ def test_bones_that_cloth_drives_move_and_come_back(scene_api, scene, player, co
 
 
 def build_names(made):
-    from addon.scene.cloth.session import stored_cloth
+    from addon.scene.cloth.edits import stored_cloth
 
     return build_setup(stored_cloth(made.cloths[0].collection)).driven
 

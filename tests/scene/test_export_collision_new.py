@@ -36,7 +36,7 @@ def make(objects, beside=None, **settings):
     import bpy
 
     from addon.scene.collision.make import NewCollision, make_collision
-    from addon.scene.collision.sets import CollisionSet
+    from addon.scene.collision.shades import CollisionSet
 
     bpy.context.view_layer.update()
     settings["set"] = CollisionSet(settings.get("set", "h"))
@@ -185,7 +185,7 @@ def test_the_operators(blender, ground, tmp_path):
 
 def test_the_operator_needs_a_body_it_can_tell(blender, scene_api, tmp_path):
     bpy = blender
-    with pytest.raises(RuntimeError, match="Select a body"):
+    with pytest.raises(RuntimeError, match="no collision in this scene"):
         bpy.ops.export_scene.ossuary_collision(filepath=str(tmp_path / "a.hkx"))
     for name in ("a.hkx", "b.hkx"):
         (tmp_path / name).write_bytes(made.hkx(body(made.ground())))

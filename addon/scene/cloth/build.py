@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
-from ...cloth import Setup
-from ...cloth.simulation import Body
-from ...cloth.surfaces import surface
+from ...cloth import ExtraCollidable
+from ...cloth.edits import PlacedCollidable, placed_collidables, values_of
+from ...cloth.edits.edited import sim_places, sim_title
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...codec.havok.cloth.constraints import Links
 from ...maths import axes
-from ..geometry import connect, fill
-from ..properties import PREFIX as NODE
 from ..properties import set_properties, shown_name, stored_text
-from . import nodes
-from .keys import KIND, PREFIX, SIM
+from . import nodes, shapes
+from .keys import BONE, KIND, NAME, PREFIX, RUNTIME, SIM, SIMS, SOURCE
+from .placing import place_at
 from .pointclouds import new_points, write
-from .rig import stored_name
+from .values import REST, SET, write_rows, write_values
 
 COLLIDABLE = (0.35, 0.75, 0.4, 0.35)
 LINK_COLORS = {
@@ -37,13 +34,13 @@ class ClothBuilder:
     Attributes:
         collection: of the cloth; takes the objects.
         armature: the object that it follows.
-        setup: the file, ready to step.
+        file: its records.
     """
 
-    def __init__(self, collection: Any, armature: Any, setup: Setup, context: Any) -> None:
+    def __init__(self, collection: Any, armature: Any, file: records.ClothFile, context: Any) -> None:
         self.collection = collection
         self.armature = armature
-        self.setup = setup
+        self.file = file
         self.context = context
         self._children = {kind: self._child(kind) for kind in ("points", "links", "collidables")}
 
@@ -61,14 +58,18 @@ class ClothBuilder:
         """Make all objects: point clouds in the order of the cloths, links, collidables."""
         clouds: list[Any] = []
         links: list[Any] = []
-        for place in self.setup.layout.sims:
-            data = self.setup.file.datas[place.data]
-            title = place.record.name or data.name
-            cloud = self._points(title, place.record)
-            set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), SIM: len(clouds)})
-            links += [self._links(title, place.record, index, len(clouds)) for index in _linked(place.record)]
+        for sim, (number, place) in enumerate(sim_places(self.file)):
+            data = self.file.datas[number]
+            record, values = data.sims[place], values_of(self.file, sim)
+            title = sim_title(self.file, sim)
+            cloud = self._points(title, record)
+            set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), SIM: sim})
+            own = {index: self._links(title, record, index, sim) for index in _linked(record)}
+            write_values(cloud, own, record, values)
+            nodes.attach(cloud, nodes.POINTS)
             clouds.append(cloud)
-        return clouds, links, list(self.collidables(self.setup.bodies.all))
+            links += own.values()
+        return clouds, links, [self.collidable(placed) for placed in placed_collidables(self.file)]
 
     def _place(self, obj: Any, kind: str) -> None:
         obj[KIND] = kind
@@ -77,20 +78,16 @@ class ClothBuilder:
         obj.parent = self.armature
 
     def _points(self, title: str, record: records.SimCloth) -> Any:
-        cloud = new_points(shown_name(title), axes.swap_vectors(record.poses[0]), self.context)
-        for name, kind, values in point_attributes(record):
-            write(cloud.data, name, kind, values)
+        rest = axes.swap_vectors(record.poses[0])
+        cloud = new_points(shown_name(title), rest, self.context)
+        write(cloud.data, REST, "FLOAT_VECTOR", rest)
         set_properties(cloud, {
-            PREFIX + "name": stored_text(record.name),
-            PREFIX + "gravity": record.gravity.tolist(),
-            PREFIX + "damping": float(record.damping),
+            NAME: stored_text(record.name),
             PREFIX + "total_mass": float(record.total_mass),
-            PREFIX + "landscape": record.landscape,
             PREFIX + "virtual_points": record.virtual_point_count,
             PREFIX + "sets": [type(one).__name__ for one in record.constraints],
         })  # fmt: skip
         cloud.data.materials.append(nodes.material("free", nodes.FREE))
-        nodes.attach(cloud, nodes.POINTS)
         self._place(cloud, "points")
         return cloud
 
@@ -99,42 +96,43 @@ class ClothBuilder:
         kind = type(constraint).__name__
         mesh = bpy.data.meshes.new(shown_name(f"{title} {kind}"))
         fill_edges(mesh, axes.swap_vectors(record.poses[0]), edges(constraint))
+        write_rows(mesh)
         obj = bpy.data.objects.new(mesh.name, mesh)
         obj.color = LINK_COLORS[kind]
         obj.display_type = "WIRE"
-        set_properties(obj, {SIM: sim, PREFIX + "set": kind, PREFIX + "name": stored_text(constraint.name)})
+        set_properties(obj, {
+            SIM: sim,
+            SET: index,
+            PREFIX + "set": kind,
+            NAME: stored_text(constraint.name),
+        })  # fmt: skip
         self._place(obj, "links")
         return obj
 
-    def collidables(self, bodies: tuple[Body, ...]) -> Iterator[Any]:
-        """Make a surface for each collidable, once where several cloths share it."""
-        bones = {stored_name(bone): bone for bone in reversed(self.armature.data.bones)}
-        seen = set()
-        for body in bodies:
-            bone = self.setup.bones[body.bone] if body.bone >= 0 else ""
-            key = id(body.record), bone, body.offset.tobytes()
-            if key not in seen:
-                seen.add(key)
-                yield self._collidable(body, bones.get(bone), bone)
-
-    def _collidable(self, body: Body, bone: Any, wanted: str) -> Any:
-        mesh = bpy.data.meshes.new(shown_name(body.record.name))
-        vertices, triangles = surface(body.record.shape)
-        fill(mesh, axes.swap_vectors(vertices), np.ascontiguousarray(triangles[:, ::-1]))
-        connect(mesh)
+    def collidable(self, placed: PlacedCollidable) -> Any:
+        """Make the surface of a collidable, once where several cloths share it."""
+        mesh = bpy.data.meshes.new(shown_name(placed.record.name))
         mesh.materials.append(nodes.material("collidable", COLLIDABLE))
         obj = bpy.data.objects.new(mesh.name, mesh)
         obj.display_type = "WIRE"
         set_properties(obj, {
-            PREFIX + "name": stored_text(body.record.name),
-            PREFIX + "shape": type(body.record.shape).__name__,
-            PREFIX + "bone": stored_text(wanted),
+            NAME: stored_text(placed.record.name),
+            BONE: stored_text(placed.bone),
+            SIMS: sorted(placed.sims),
         })  # fmt: skip
+        if placed.source is not None:
+            obj[SOURCE] = placed.source
+        shapes.describe(obj, placed.record.shape)
+        shapes.draw(obj, placed.record.shape)
         self._place(obj, "collidables")
-        if bone is None:
-            obj.matrix_basis = Matrix(axes.swap_matrices(body.record.transform).tolist())
-        else:
-            carry(obj, bone, body.offset)
+        place_at(obj, self.armature, placed)
+        return obj
+
+    def added(self, extra: ExtraCollidable) -> Any:
+        """Make the surface of a collidable that the file does not list."""
+        offset = (extra.offset.astype(np.float64) @ extra.record.transform).astype(np.float32)
+        obj = self.collidable(PlacedCollidable(extra.record, extra.bone, offset, frozenset()))
+        obj[RUNTIME] = True
         return obj
 
     def show(self, *, points: bool, links: bool, collidables: bool) -> None:
@@ -151,36 +149,6 @@ def set_shown(objects: Any, *, shown: bool) -> None:
             obj.hide_set(not shown)
         except RuntimeError:  # not in the view layer
             obj.hide_viewport = not shown
-
-
-def carry(obj: Any, bone: Any, offset: Array) -> None:
-    """Hang an object on a bone, at a place in the space of the node that the bone was made from."""
-    held = np.array(bone.matrix_local)
-    tail = held.copy()
-    tail[:3, 3] += held[:3, 1] * bone.length  # Blender puts children of bones at their tails
-    stored = bone.get(NODE + "world")
-    node = held if stored is None else axes.swap_matrices(np.array(stored).reshape(4, 4))
-    obj.parent_type, obj.parent_bone = "BONE", bone.name
-    obj.matrix_parent_inverse = Matrix(np.linalg.inv(tail).tolist())
-    obj.matrix_basis = Matrix((node @ axes.swap_matrices(offset.astype(np.float64))).tolist())
-
-
-def point_attributes(record: records.SimCloth) -> Iterator[tuple[str, str, Array]]:
-    """Yield name, type and values of what the particles of a cloth have."""
-    yield "radius", "FLOAT", record.radius
-    yield "mass", "FLOAT", record.mass
-    yield "inverse_mass", "FLOAT", record.inverse_mass
-    yield "friction", "FLOAT", record.friction
-    pinned = np.zeros(len(record), np.bool_)
-    pinned[record.fixed] = True
-    yield "pinned", "BOOLEAN", pinned
-    reach = np.full(len(record), -1, np.float32)  # those without a range
-    for one in record.constraints:
-        if isinstance(one, records.LocalRange):
-            reach[one.particle] = one.max_distance
-    yield "local_range", "FLOAT", reach
-    masks = record.masks if len(record.masks) == len(record) else np.zeros(len(record), np.uint32)
-    yield "collision_mask", "INT", np.ascontiguousarray(masks, np.uint32).view(np.int32)
 
 
 def edges(constraint: records.Constraint) -> Array:

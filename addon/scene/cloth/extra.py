@@ -10,8 +10,9 @@ from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.source import Kind, open_source
 from . import rig
 from .build import ClothBuilder
+from .edits import stored_cloth
 from .keys import ARMATURE, EXTRA
-from .session import extras, stored_cloth
+from .session import extras
 
 
 def add_collidables(context: Any, collection: Any, path: Path, bone: str) -> list[Any]:
@@ -41,14 +42,13 @@ def add_collidables(context: Any, collection: Any, path: Path, bone: str) -> lis
         raise FormatError("holds no loose collidables", path.name)
     file = stored_cloth(collection)
     new = [ExtraCollidable(record, stored) for _, records in loose for record in records]
-    setup = build_setup(file, extra=[*extras(collection), *new])  # refuses a bone the cloth does not know
+    build_setup(file, extra=[*extras(collection), *new])  # refuses a bone the cloth does not know
     entries = dict(collection.get(EXTRA, {}))
     for member, _ in loose:
         entries[str(len(entries))] = {"data": bytes(member.data()), "bone": stored}
     collection[EXTRA] = {key: dict(entry) for key, entry in entries.items()}
-    builder = ClothBuilder(collection, armature, setup, context)
-    added = {id(one.record) for one in new}
-    return list(builder.collidables(tuple(body for body in setup.bodies.all if id(body.record) in added)))
+    builder = ClothBuilder(collection, armature, file, context)
+    return [builder.added(one) for one in new]
 
 
 def _records(member: Any) -> tuple[Any, ...]:

@@ -15,11 +15,12 @@ from ...codec.source import Kind, Member, Opener, open_source
 from ..cache import DecodedCache
 from ..files import Progress, import_files, is_wanted, nothing_found
 from ..properties import PREFIX as FLVER
-from ..properties import set_properties, shown_name, stored_text
+from ..properties import set_properties, shown_name
+from ..provenance import Origin
 from ..result import ClothResult, ImportedCloth, Timings
 from . import rig
 from .build import ClothBuilder
-from .keys import ARMATURE, DATA, MESHES, PREFIX
+from .keys import ARMATURE, DATA, MESHES, PREFIX, TYPES
 
 BONE_LENGTH = 0.05  # metres, of the bones of a skeleton that only the cloth file has
 
@@ -194,15 +195,15 @@ def build_cloth(
     set_properties(collection, {
         DATA: bytes(member.data()),
         ARMATURE: armature,
-        PREFIX + "file": stored_text(str(path.resolve())),
-        PREFIX + "member": stored_text(member.path),
         PREFIX + "game": str(member.game),
+        **({} if member.compendium is None else {TYPES: member.compendium}),
+        **Origin.properties(path, member, PREFIX),
     })  # fmt: skip
     missing = rig.Rig.of(armature, setup).missing
     if missing:
         result.warnings.append(f"bones that {armature.name} lacks stand still: {', '.join(missing)}")
     _bind_meshes(collection, armature, setup, result)
-    builder = ClothBuilder(collection, armature, setup, context)
+    builder = ClothBuilder(collection, armature, setup.file, context)
     result.points, result.links, result.collidables = builder.build()
     builder.show(points=settings.points, links=settings.links, collidables=settings.collidables)
     return result

@@ -9,13 +9,28 @@ import bpy
 PREFIX = "cloth_"
 # of the collection of a cloth file
 DATA = PREFIX + "data"  # the tagfile
+TYPES = PREFIX + "types"  # the compendium that it needs, if any
 ARMATURE = PREFIX + "armature"  # the object it follows
 MESHES = PREFIX + "meshes"  # the object of each display buffer, by its number
 EXTRA = PREFIX + "extra"  # collidables added at run time
 POSE = PREFIX + "pose"  # what the user had set of the bones that cloth drives, while it does
 # of objects
-KIND = PREFIX + "kind"  # "points", "links" or "collidables"
+KIND = PREFIX + "kind"  # "points", "links", "collidables" or "edit"
 SIM = PREFIX + "sim"  # of points and links: the simulated cloth, by its number
+NAME = PREFIX + "name"  # as stored
+# of collidables
+SHAPE = PREFIX + "shape"  # the class of its record
+BONE = PREFIX + "bone"  # the stored name of the bone that carries it
+SIMS = PREFIX + "sims"  # the simulated cloths that meet it
+SOURCE = PREFIX + "collidable"  # its number in the file; new ones have none
+HELD = PREFIX + "held"  # its place at its parent, as Blender had it once built
+DRAWN = PREFIX + "drawn"  # the parameters of the shape that its mesh is drawn from
+RUNTIME = PREFIX + "runtime"  # it was added from a file that the game adds: it is none of the cloth's own
+# of point clouds, and attributes of their points and of the edges of links
+GRAVITY = PREFIX + "gravity"  # in Blender's axes
+PINNED = "pinned"
+VOLUME = "volume_stiffness_"  # of particles that a volume pulls, -1 for others; the set's number follows
+STIFFNESS = {1: ("stiffness",), 2: ("bend_stiffness", "stretch_stiffness")}  # by the columns that a set has
 # of meshes whose armature modifier is off while they play: what it was. They stay the model's own: what has keys with
 # the prefix is no part of one
 SHOWN = "ossuary_armature_shown"
@@ -39,3 +54,8 @@ def cloths(scene: Any) -> list[Any]:
 def parts(collection: Any, kind: str) -> list[Any]:
     """Return a cloth's objects of a kind."""
     return [obj for obj in collection.all_objects if obj.get(KIND) == kind]
+
+
+def edited_objects(collection: Any) -> list[Any]:
+    """Return the meshes of a cloth's own that are in edit mode."""
+    return [obj for obj in collection.all_objects if KIND in obj and obj.type == "MESH" and obj.data.is_editmode]

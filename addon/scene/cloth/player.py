@@ -11,8 +11,10 @@ import bpy
 
 from ...codec import FormatError
 from . import outputs, rig
+from .edits import EditedCloths, first_error
 from .keys import ARMATURE, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
+from .values import put_to_rest
 
 LIVE_RATE = 60  # times a second that the timer is asked to call
 MOST_LIVE_STEPS = 4  # at once: a slow machine plays slowly rather than falling behind for ever
@@ -24,6 +26,7 @@ class Player:
     Attributes:
         sessions: what plays.
         problems: why cloths do not play, by the same.
+        edited: the cloths with what users set of them.
         live: Play Live is on; ``timer`` is what Blender calls then.
     """
 
@@ -31,6 +34,7 @@ class Player:
         """Make one; ``options`` tells how a scene's cloth plays, None where it is off."""
         self.sessions: dict[int, Session] = {}
         self.problems: dict[int, str] = {}
+        self.edited = EditedCloths()
         self.live = False
         self.timer = self.tick  # Blender knows timers by identity, and each look-up of a method makes another
         self._options = options
@@ -64,6 +68,7 @@ class Player:
         self.stop_live()
         self.sessions.clear()
         self.problems.clear()
+        self.edited.clear()
 
     def look_again(self) -> None:
         """After undo: find everything anew, and forget the cloths that are gone."""
@@ -110,12 +115,9 @@ class Player:
         """Put every cloth of a scene, and what it moved, back as it was before playing."""
         self.stop_live()
         for collection in cloths(scene):
-            session = self.sessions.pop(collection.session_uid, None)
+            self.sessions.pop(collection.session_uid, None)
             self.problems.pop(collection.session_uid, None)
-            try:
-                (session or Session(collection)).restore(collection)
-            except FormatError as error:
-                self.problems[collection.session_uid] = str(error)
+            put_to_rest(collection)
             put_back(collection)
 
     def problem(self, collection: Any) -> str:
@@ -125,27 +127,39 @@ class Player:
 
     def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
         for collection in cloths(scene):
-            uid = collection.session_uid
-            session = self.sessions.get(uid)
-            if session is None or session.added != len(collection.get(EXTRA, {})):
-                try:
-                    self.sessions[uid] = session = Session(collection)
-                except FormatError as error:
-                    self.problems[uid] = str(error)
-                    continue
-            yield collection, session
+            try:
+                yield collection, self._session(collection)
+            except FormatError as error:
+                self._fail(collection, error)
+
+    def _session(self, collection: Any) -> Session:
+        """Return what plays a cloth; a new one, which starts anew, where the user has edited it.
+
+        Raises:
+            FormatError: it cannot be played, or not with these edits.
+        """
+        edited = self.edited.of(collection)
+        first_error(edited)
+        session = self.sessions.get(collection.session_uid)
+        if session is None or session.file is not edited.file or session.added != len(collection.get(EXTRA, {})):
+            session = self.sessions[collection.session_uid] = Session(collection, edited.file)
+        return session
 
     def _try(self, collection: Any, action: Callable[[], None]) -> None:
         """Play a cloth; Blender prints what handlers raise, and users do not see it."""
-        uid = collection.session_uid
         try:
             action()
         except (MissingError, FormatError) as error:
-            if self.problems.get(uid) != str(error):
-                put_back(collection)
-            self.problems[uid] = str(error)
+            self._fail(collection, error)
         else:
-            self.problems.pop(uid, None)
+            self.problems.pop(collection.session_uid, None)
+
+    def _fail(self, collection: Any, error: Exception) -> None:
+        """Note why a cloth does not play, and give back what it moved."""
+        uid = collection.session_uid
+        if self.problems.get(uid) != str(error):
+            put_back(collection)
+        self.problems[uid] = str(error)
 
 
 def put_back(collection: Any) -> None:

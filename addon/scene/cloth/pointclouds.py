@@ -10,6 +10,7 @@ import numpy as np
 from ...codec.binary import Array
 
 FIELDS = {"FLOAT": "value", "BOOLEAN": "value", "INT": "value", "FLOAT_VECTOR": "vector"}
+DTYPES = {"FLOAT": np.float32, "BOOLEAN": np.bool_, "INT": np.int32, "FLOAT_VECTOR": np.float32}
 
 
 def new_points(name: str, positions: Array, context: Any) -> Any:
@@ -31,11 +32,22 @@ def new_points(name: str, positions: Array, context: Any) -> Any:
     return obj
 
 
-def write(data: Any, name: str, kind: str, values: Array) -> None:
-    """Write an attribute of points, which is made where it is missing."""
-    attribute = data.attributes.get(name) or data.attributes.new(name, kind, "POINT")
+def write(data: Any, name: str, kind: str, values: Array, domain: str = "POINT") -> None:
+    """Write an attribute of points or edges, which is made where it is missing."""
+    attribute = data.attributes.get(name) or data.attributes.new(name, kind, domain)
     if len(values):
         attribute.data.foreach_set(FIELDS[kind], np.ascontiguousarray(values).ravel())
+
+
+def read(data: Any, name: str, kind: str, domain: str = "POINT") -> Array | None:
+    """Return an attribute of points or edges, (n,) or of vectors (n, 3); None where there is none of that kind."""
+    attribute = data.attributes.get(name)
+    if attribute is None or (attribute.data_type, attribute.domain) != (kind, domain):
+        return None
+    values = np.empty(len(attribute.data) * (3 if kind == "FLOAT_VECTOR" else 1), DTYPES[kind])
+    if len(values):
+        attribute.data.foreach_get(FIELDS[kind], values)
+    return values.reshape(-1, 3) if kind == "FLOAT_VECTOR" else values
 
 
 def _converted(name: str, count: int, context: Any) -> Any:

@@ -214,11 +214,37 @@ class DrivenBone:
 
 def _after(bone: Any) -> Array:
     """Return what leads from a bone's pose to its node, in Blender's axes."""
-    held = np.array(bone.matrix_local)
+    if bone.get(PREFIX + "world") is None:
+        return np.linalg.inv(armatures.TURN)
+    return np.linalg.inv(np.array(bone.matrix_local)) @ node_matrix(bone)
+
+
+def node_matrix(bone: Any) -> Array:
+    """Return where the node that a bone was made from rests, (4, 4) f8 in Blender's axes and the armature's space."""
     stored = bone.get(PREFIX + "world")
     if stored is None:
-        return np.linalg.inv(armatures.TURN)
-    return np.linalg.inv(held) @ axes.swap_matrices(np.array(stored).reshape(4, 4))
+        return np.array(bone.matrix_local) @ np.linalg.inv(armatures.TURN)
+    return axes.swap_matrices(np.array(stored).reshape(4, 4))
+
+
+def posed_node(armature: Any, bone: str) -> Array:
+    """Return where the node of a bone is in the scene as it is posed, (4, 4) f8 in Blender's axes.
+
+    Args:
+        armature: the evaluated object.
+        bone: its name in the armature.
+    """
+    pose = np.array(armature.pose.bones[bone].matrix)
+    return np.array(armature.matrix_world) @ pose @ _after(armature.data.bones[bone])
+
+
+def carrying(bone: Any) -> Array:
+    """Return the rest matrix that the children of a bone are placed by, (4, 4) f8 in the armature's space."""
+    if bone.use_relative_parent:
+        return np.eye(4)
+    held = np.array(bone.matrix_local)
+    held[:3, 3] += held[:3, 1] * bone.length  # Blender puts children of bones at their tails
+    return held
 
 
 def pose_matrices(armature: Any) -> Array:

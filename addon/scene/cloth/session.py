@@ -28,7 +28,8 @@ from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile
 from ...maths import axes
 from . import outputs, pointclouds, rig
-from .keys import ARMATURE, DATA, EXTRA, POSE, SIM, parts
+from .keys import ARMATURE, EXTRA, POSE, SIM
+from .values import of_particles
 
 GAP = 12  # frames that playback may drop; over a larger jump the cloth starts anew where it lands
 MEGABYTE = 1 << 20
@@ -53,15 +54,6 @@ class MissingError(Exception):
     """What a cloth needs is not in the scene; the text says what."""
 
 
-def stored_cloth(collection: Any) -> ClothFile:
-    """Return the cloth file of a collection.
-
-    Raises:
-        FormatError: it holds none that can be read.
-    """
-    return read_cloth(Tagfile.read(bytes(collection[DATA]), None, collection.name))
-
-
 def extras(collection: Any) -> list[ExtraCollidable]:
     """Return the collidables that were added to a cloth.
 
@@ -79,19 +71,19 @@ class Session:
     """Plays one cloth. It holds no datablock: undo and load would leave it with dead ones.
 
     Attributes:
-        setup: of the simulation.
+        file: what it plays; ``setup`` the same as a simulation.
         frames: what was simulated.
         problem: why it does not play; empty where it does.
         speed: steps a second that were reached last, 0 before the first.
     """
 
-    def __init__(self, collection: Any) -> None:
-        """Read the cloth of a collection.
+    def __init__(self, collection: Any, file: ClothFile) -> None:
+        """Make the cloth of a collection ready, ``file`` with the user's edits.
 
         Raises:
-            FormatError: it cannot be read.
+            FormatError: it cannot be played, or collidables that were added cannot be read.
         """
-        self.file = stored_cloth(collection)
+        self.file = file
         rig.skeleton_of(self.file)
         self.setup: Setup = build_setup(self.file, extra=extras(collection))
         self._read = self.setup.read.copy()
@@ -263,7 +255,7 @@ class Session:
             self._known_rig.drive(armature, driven_bones(self.state), posed, root)
 
     def _write_points(self, collection: Any, inverse: Array) -> None:
-        for obj in _of_particles(collection):
+        for obj in of_particles(collection):
             if obj.visible_get():
                 found = particles(self.setup, self.state, obj[SIM]).astype(np.float64)
                 found = (found @ inverse[:3, :3].T + inverse[:3, 3]).astype(np.float32)
@@ -308,18 +300,6 @@ class Session:
         """Return what is shown of a mesh, (n, 3) f4 in its object's space."""
         drawn = [display_positions(self.setup, self.state, display) for display in output.displays]
         return outputs.in_mesh(output, drawn, _between(armature, obj))
-
-    def restore(self, collection: Any) -> None:
-        """Put the points back to rest."""
-        for obj in _of_particles(collection):
-            rest = self.setup.layout.sims[obj[SIM]].record.poses[0]
-            pointclouds.write(obj.data, "position", "FLOAT_VECTOR", axes.swap_vectors(rest))
-
-
-def _of_particles(collection: Any) -> list[Any]:
-    """Return a cloth's points and links."""
-    found = [*parts(collection, "points"), *parts(collection, "links")]
-    return [obj for obj in found if not (obj.type == "MESH" and obj.data.is_editmode)]
 
 
 def _between(armature: Any, obj: Any) -> Array | None:

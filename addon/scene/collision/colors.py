@@ -6,7 +6,6 @@ a few milliseconds. Which colours there are is told by a `Mode`.
 
 from __future__ import annotations
 
-import colorsys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,22 +17,14 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok.collision import NO_MATERIAL
 from ...collision import SurfaceKind
-from .sets import PREFIX, SET, CollisionSet
+from .sets import PREFIX, SET
+from .shades import SET_COLORS, CollisionSet, SetColors, rgb_of
 
 LABEL = PREFIX + "color"
 LEGEND = PREFIX + "legend"
 SECTION_COLORS, NO_SECTION = 12, -1
-GAMMA = 2.2
 GOLDEN = 0.6180339887498949  # its multiples spread over 0..1
 
-# hue, saturation and lightness; told apart by lightness too
-SET_COLORS = {
-    CollisionSet.HIGH: (0.58, 0.75, 0.55),
-    CollisionSet.LOW: (0.09, 0.90, 0.60),
-    CollisionSet.FALL: (0.42, 0.65, 0.40),
-    CollisionSet.RAGDOLL: (0.83, 0.55, 0.62),
-    CollisionSet.OTHER: (0.15, 0.25, 0.60),
-}
 KIND_TITLES = {
     SurfaceKind.MESH: "mesh", SurfaceKind.EXTERN_MESH: "extern mesh", SurfaceKind.CONVEX: "convex",
     SurfaceKind.EXTERN_SHAPE: "extern shape", SurfaceKind.POINTS: "point set",
@@ -67,20 +58,22 @@ class Color:
     rgb: tuple[float, float, float]
 
 
-def color_of(mode: Mode, name: CollisionSet, code: int) -> Color:
-    """Return the colour of a face code (`codes`) in a set."""
+def color_of(mode: Mode, name: CollisionSet, code: int, colors: SetColors = SET_COLORS) -> Color:
+    """Return the colour of a face code (`codes`) in a set; the sets' colours may be the user's."""
     if mode is Mode.SET:
-        return Color(str(name), _rgb(*SET_COLORS[name]))
+        return Color(str(name), rgb_of(colors[name]))
     if mode is Mode.SECTION and code == NO_SECTION:
-        return Color("no section", _rgb(0.0, 0.0, 0.5))
+        return Color("no section", rgb_of((0.0, 0.0, 0.5)))
     if mode is Mode.SECTION:
         label = f"section {code}, {code + SECTION_COLORS}, ..."
-        return Color(label, _rgb(code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4)))
+        return Color(label, rgb_of((code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4))))
     if mode is Mode.INTERIOR:
-        return Color("interior" if code else "not interior", _rgb(0.02, 0.7, 0.45) if code else _rgb(0.55, 0.25, 0.7))
+        return Color(
+            "interior" if code else "not interior", rgb_of((0.02, 0.7, 0.45)) if code else rgb_of((0.55, 0.25, 0.7))
+        )
     kind, material = SurfaceKind(code >> 32), code & NO_MATERIAL
     shift, fade, light = KIND_SHIFTS[kind]
-    hue, saturation, lightness = SET_COLORS[name]
+    hue, saturation, lightness = colors[name]
     title = str(name)
     if mode is Mode.MATERIAL:
         title += " no material" if material == NO_MATERIAL else f" material {material}"
@@ -90,13 +83,7 @@ def color_of(mode: Mode, name: CollisionSet, code: int) -> Color:
             shift += 0.12 * ((material * GOLDEN * GOLDEN) % 1.0 - 0.5)
     if kind is not SurfaceKind.MESH or mode is Mode.KIND:
         title += f" {KIND_TITLES[kind]}"
-    return Color(title, _rgb(hue + shift, saturation * fade, lightness + light))
-
-
-def _rgb(hue: float, saturation: float, lightness: float) -> tuple[float, float, float]:
-    """Return the linear colour of a hue, saturation and lightness as they look."""
-    red, green, blue = colorsys.hls_to_rgb(hue % 1.0, min(max(lightness, 0.12), 0.88), min(max(saturation, 0.0), 1.0))
-    return red**GAMMA, green**GAMMA, blue**GAMMA
+    return Color(title, rgb_of((hue + shift, saturation * fade, lightness + light)))
 
 
 def codes(mesh: Any, mode: Mode) -> Array:
@@ -126,19 +113,20 @@ def read(mesh: Any, name: str) -> Array:
 
 
 class Palette:
-    """The materials that colour collision, made when first asked for."""
+    """The materials that colour collision, made when first asked for; those that are there get the colours of now."""
 
-    def __init__(self) -> None:
+    def __init__(self, colors: SetColors = SET_COLORS) -> None:
+        self.colors = colors
         self._made = {block[LABEL]: block for block in bpy.data.materials if LABEL in block}
 
     def material(self, color: Color) -> Any:
         """Return the material of a colour."""
         if color.label not in self._made:
             block = bpy.data.materials.new(f"Collision {color.label}")
-            block.diffuse_color = (*color.rgb, 1.0)
             block.roughness = 0.9
             block[LABEL] = color.label
             self._made[color.label] = block
+        self._made[color.label].diffuse_color = (*color.rgb, 1.0)
         return self._made[color.label]
 
 
@@ -146,7 +134,7 @@ def paint(obj: Any, mode: Mode, palette: Palette) -> None:
     """Colour the faces of a body."""
     mesh, name = obj.data, CollisionSet(obj[SET])
     known, index, counts = np.unique(codes(mesh, mode), return_inverse=True, return_counts=True)
-    colors = [color_of(mode, name, code) for code in known.tolist()]
+    colors = [color_of(mode, name, code, palette.colors) for code in known.tolist()]
     mesh.materials.clear()
     for color in colors:
         mesh.materials.append(palette.material(color))
@@ -158,9 +146,9 @@ def paint(obj: Any, mode: Mode, palette: Palette) -> None:
     mesh.update_tag()
 
 
-def paint_all(objects: Iterable[Any], mode: Mode) -> None:
+def paint_all(objects: Iterable[Any], mode: Mode, colors: SetColors = SET_COLORS) -> None:
     """Colour the faces of bodies. They must not be in edit mode."""
-    palette = Palette()
+    palette = Palette(colors)
     for mesh_obj in {obj.data: obj for obj in objects}.values():
         paint(mesh_obj, mode, palette)
 

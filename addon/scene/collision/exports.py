@@ -24,7 +24,8 @@ from ..gather.collision import GatheredBody, gather_body
 from ..problems import Problems
 from ..settings import CollisionExportSettings
 from ..writing import ExportResult, Output, write_outputs
-from .sets import AREA, SET, CollisionSet, collision_objects
+from .sets import AREA, SET, collision_objects
+from .shades import CollisionSet
 from .sources import CollisionSource
 
 ENDING = ".hkx"
@@ -227,5 +228,4 @@ def _output(member: _Member, tag: Tagfile) -> Output:
     if again.write() != data:
         raise FormatError("the collision does not read back as it was written")
     read_collision(again)
-    source = member.source
-    return Output(data) if source is None else Output(data, source.place, source.sha256)
+    return Output.of(data, member.source)

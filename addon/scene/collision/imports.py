@@ -16,7 +16,8 @@ from ..files import Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
 from .colors import Mode, Palette, paint
-from .sets import SCALE, CollisionSet, Groups, Place, place_of, sets_beside
+from .sets import SCALE, Groups, Place, place_of, sets_beside
+from .shades import SET_COLORS, CollisionSet, SetColors
 from .sources import Packer
 
 KINDS = (Kind.COLLISION, Kind.RAGDOLL)
@@ -33,6 +34,7 @@ class CollisionSettings:
         set: the set that all bodies go to; None to tell it by their names.
         also: other sets of a map to import where they lie beside the one chosen.
         color: what the colours tell.
+        colors: of the sets.
     """
 
     member_filter: str = ""
@@ -41,6 +43,7 @@ class CollisionSettings:
     set: CollisionSet | None = None
     also: frozenset[CollisionSet] = frozenset()
     color: Mode = Mode.MATERIAL
+    colors: SetColors = field(default_factory=lambda: SET_COLORS)
 
 
 @dataclass
@@ -85,10 +88,15 @@ def import_collision(
     """
     settings = settings or CollisionSettings()
     result = CollisionResult()
-    files = _distinct([each for path in paths for each in _with_others(Path(path), settings)])
+    files = files_of(paths, settings)
     import_files(context, files, _Job(context, settings, result, opener), result, cache=cache, progress=progress)
     result.warnings += _placeholder_warnings(result, files)
     return result
+
+
+def files_of(paths: Iterable[str | Path], settings: CollisionSettings) -> list[Path]:
+    """Return the files that an import reads: those chosen and the other sets beside them, each once."""
+    return _distinct([each for path in paths for each in _with_others(Path(path), settings)])
 
 
 def _with_others(path: Path, settings: CollisionSettings) -> list[Path]:
@@ -183,7 +191,7 @@ def _add(decoded: DecodedCollision, member: Member, bodies: list[Body]) -> None:
 
 
 def _build(path: Path, decoded: DecodedCollision, context: Any, settings: CollisionSettings) -> list[ImportedBody]:
-    groups, palette, packer = Groups(context, settings.scale), Palette(), Packer()
+    groups, palette, packer = Groups(context, settings.scale), Palette(settings.colors), Packer()
     file = str(path.resolve())
     types = "" if settings.compendium is None else str(settings.compendium.resolve())
     chosen = None if settings.set is None else CollisionSet(settings.set)

@@ -15,7 +15,8 @@ from ...collision import SurfaceKind
 from ..properties import set_properties, stored_text
 from .build import add_attribute
 from .colors import Mode, Palette, paint
-from .sets import ACTIVE, AREA, OF_MAPS, PART, PREFIX, SCALE, SET, CollisionSet, Groups
+from .sets import ACTIVE, AREA, OF_MAPS, PART, PREFIX, SCALE, SET, Groups
+from .shades import SET_COLORS, CollisionSet, SetColors
 from .sources import CollisionSource, share
 
 SDKS = {"sekiro": "20160200", "eldenring": "20180100"}  # by game
@@ -41,7 +42,13 @@ class NewCollision:
 
 
 def make_collision(
-    context: Any, objects: Iterable[Any], settings: NewCollision, beside: Any = None, color: Mode = Mode.MATERIAL
+    context: Any,
+    objects: Iterable[Any],
+    settings: NewCollision,
+    beside: Any = None,
+    color: Mode = Mode.MATERIAL,
+    *,
+    colors: SetColors = SET_COLORS,
 ) -> list[Any]:
     """Turn mesh objects into bodies: they move to the set's collection and get its colours; their shape stays.
 
@@ -51,6 +58,7 @@ def make_collision(
         settings: what becomes of them.
         beside: a body of a file that they are to be in as well; it tells set, game and radius then.
         color: what colours tell.
+        colors: of the sets.
 
     Returns:
         The bodies.
@@ -61,7 +69,7 @@ def make_collision(
     chosen = [obj for obj in objects if obj.type == "MESH" and SET not in obj]
     if beside is not None and CollisionSource.of(beside) is None:
         raise FormatError(f"{beside.name} is in no file")
-    groups, palette = Groups(context, 1.0), Palette()
+    groups, palette = Groups(context, 1.0), Palette(colors)
     for obj in chosen:
         set_properties(obj, _properties(obj, settings, settings.area or chosen[0].name, beside or {}))
         if beside is not None:
@@ -131,7 +139,9 @@ def _set(mesh: Any, name: str, values: Array, kind: str = "INT") -> None:
     add_attribute(mesh, name, kind, values)
 
 
-def assign_material(obj: Any, material: int, *, selected: bool, color: Mode = Mode.MATERIAL) -> int:
+def assign_material(
+    obj: Any, material: int, *, selected: bool, color: Mode = Mode.MATERIAL, colors: SetColors = SET_COLORS
+) -> int:
     """Give faces of a body another hit material, which becomes the one that new faces take.
 
     Args:
@@ -139,6 +149,7 @@ def assign_material(obj: Any, material: int, *, selected: bool, color: Mode = Mo
         material: hit material id as a signed number.
         selected: only the faces that are selected.
         color: what colours tell.
+        colors: of the sets.
 
     Returns:
         How many faces have it now that had another.
@@ -156,5 +167,5 @@ def assign_material(obj: Any, material: int, *, selected: bool, color: Mode = Mo
     values[changed], marks[changed] = material, True
     stored.data.foreach_set("value", values)
     known.data.foreach_set("value", marks)
-    paint(obj, color, Palette())
+    paint(obj, color, Palette(colors))
     return int(changed.sum())

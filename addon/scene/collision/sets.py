@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import bpy
 
 from ...codec.source import Kind, Member
 from ..properties import shown_name
+from .shades import CollisionSet
 
 PREFIX = "collision_"
 SET, PART, AREA = PREFIX + "set", PREFIX + "part", PREFIX + "area"
@@ -25,16 +25,6 @@ SCALE = PREFIX + "scale"  # of a body without a part: its size in the scene as i
 
 _MAP = re.compile(r"([hlf])(\d[\d_]*?)(?:_(\d+))?", re.IGNORECASE)
 _ASSET = re.compile(r"(.+)_([hlf])", re.IGNORECASE)
-
-
-class CollisionSet(StrEnum):
-    """What a body belongs to."""
-
-    HIGH = "h"
-    LOW = "l"
-    FALL = "f"
-    RAGDOLL = "ragdoll"
-    OTHER = "other"
 
 
 OF_MAPS = (CollisionSet.HIGH, CollisionSet.LOW, CollisionSet.FALL)

@@ -5,52 +5,29 @@ The bytes live in the .blend, once a file, in the collection of the first area t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import bpy
 
-from ...codec import FormatError
 from ...codec.binary import Buffer
-from ...codec.source import Member, Source, open_source
-from ...codec.target import BACKUP, Place
-from ..properties import loaded_text
-from ..provenance import PACKED_MAX, sha256
+from ...codec.source import Member, Source
+from .. import provenance
+from ..provenance import PACKED_MAX, Origin, sha256
 from .sets import PREFIX
 
 PACKED = PREFIX + "packed_"  # followed by the hash
-SOURCE, TYPES = PREFIX + "source_sha256", PREFIX + "types_sha256"
+SOURCE, TYPES = PREFIX + provenance.SOURCE, PREFIX + provenance.TYPES
 HASH_DIGITS = 32  # names of properties have 63 characters at most
 
 
-@dataclass(frozen=True)
-class CollisionSource:
-    """The file that a body came from.
-
-    Attributes:
-        file: the file that was imported.
-        place: which member of it, where it is a binder.
-        sha256: of the member's bytes, as hexadecimal digits.
-        types: the same of its compendium, empty where it has its own types.
-    """
-
-    file: Path
-    place: Place
-    sha256: str
-    types: str
+class CollisionSource(Origin):
+    """The file that a body came from."""
 
     @classmethod
-    def of(cls, obj: Any) -> CollisionSource | None:
+    def of(cls, block: Any, prefix: str = PREFIX) -> Self | None:
         """Return what a body says; None for one that came from no file."""
-        if SOURCE not in obj:
-            return None
-        return cls(
-            Path(loaded_text(obj[PREFIX + "file"])),
-            Place(loaded_text(obj[PREFIX + "member"]), int(obj[PREFIX + "member_id"])),
-            obj[SOURCE],
-            obj.get(TYPES, ""),
-        )
+        return super().of(block, prefix)
 
     def read(self, opened: dict[Path, Source]) -> tuple[bytes, bytes | None]:
         """Return the bytes of the member as it was imported, and those of its compendium.
@@ -64,19 +41,8 @@ class CollisionSource:
         data = _packed(self.sha256)
         types = _packed(self.types) if self.types else None
         if data is None or (self.types and types is None):
-            return self._stored(opened)
+            return self.find(opened)
         return data, types
-
-    def _stored(self, opened: dict[Path, Source]) -> tuple[bytes, bytes | None]:
-        """Return the bytes of member and compendium from the file, or from what the first export has kept of it."""
-        for path in (self.file, self.file.with_name(self.file.name + BACKUP)):
-            if path not in opened and path.exists():
-                opened[path] = open_source(path)
-            for member in opened[path].members if path in opened else ():
-                if member.path.removesuffix(BACKUP) == self.place.path and sha256(member.data()) == self.sha256:
-                    return bytes(member.data()), member.compendium
-        what = "has changed since" if self.file.exists() else "is gone"
-        raise FormatError(f"{self.file}, which it was imported from, {what}, and its bytes are not in the .blend")
 
 
 class Packer:

@@ -8,7 +8,7 @@ from typing import Any
 from ...codec import FormatError
 from ...codec.flver import Flver
 from ...model.following import Changes, follow
-from .. import provenance
+from ..found import HASH
 from ..problems import Problems
 from ..properties import PREFIX, fill_record
 from ..settings import FlverExportSettings, Included
@@ -46,7 +46,7 @@ def gather(
         standing = dummies.gather(empties, armature, nodes, template, problems)
     else:
         standing = dummies.kept(template, nodes)
-    materials = Materials(template, str(collection.get(provenance.HASH, "")), problems)
+    materials = Materials(template, str(collection.get(HASH, "")), problems)
     gatherer = MeshGatherer(template, nodes, armature, materials, context, settings, problems, list(template.layouts))
     meshes = _meshes(objects, gatherer)
     if problems.errors:
@@ -75,7 +75,7 @@ def own_objects(collection: Any) -> list[Any]:
     """Return the objects of a model: those of its collection, without other models and other kinds of things in it."""
     objects = [obj for obj in collection.objects if not _is_foreign(obj)]
     for child in collection.children:
-        if provenance.HASH not in child and not _is_foreign(child):
+        if HASH not in child and not _is_foreign(child):
             objects += [obj for obj in own_objects(child) if obj not in objects]
     return objects
 
@@ -112,15 +112,15 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     lods: dict[int, list[Any]] = {}
     count = len(gatherer.template.meshes)
     for obj in objects:
-        if obj.type == "MESH" and _is_level(obj):
+        if obj.type == "MESH" and is_level(obj):
             lods.setdefault(int(obj.data[PREFIX + "mesh"]), []).append(obj)
     for obj in chosen:
         index = int(obj.data.get(PREFIX + "mesh", -1))
-        known = not _is_level(obj) and 0 <= index < count
+        known = not is_level(obj) and 0 <= index < count
         if known and (index not in main or obj.name == obj.data.get(PREFIX + "object")):
             main[index] = obj
     originals = {obj.name for obj in main.values()}
-    new = sorted((obj for obj in chosen if obj.name not in originals and not _is_level(obj)), key=lambda obj: obj.name)
+    new = sorted((obj for obj in chosen if obj.name not in originals and not is_level(obj)), key=lambda obj: obj.name)
     missing = sorted(set(range(count)) - set(main)) if gatherer.settings.meshes == Included.ALL else []
     if missing:
         numbers = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
@@ -131,7 +131,7 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     return [each for each in result if each is not None]
 
 
-def _is_level(obj: Any) -> bool:
+def is_level(obj: Any) -> bool:
     """Tell whether an object is a further level of detail of a mesh that has an object of its own."""
     return PREFIX + "mesh" in obj.data and PREFIX + "vertex_count" not in obj.data
 

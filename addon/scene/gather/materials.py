@@ -9,9 +9,9 @@ from typing import Any
 
 from ...codec import FormatError
 from ...codec.flver import Flver, GxItem, GxList, GxReference, Material, Texture
+from ..found import HASH
 from ..problems import Problems
 from ..properties import PREFIX, fill_record, loaded_text
-from ..provenance import HASH
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 _RECORD_SKIP = (

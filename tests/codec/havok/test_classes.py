@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from addon.codec import FormatError
@@ -104,3 +105,43 @@ def test_a_tagfile_from_nothing(sdk: str):
 
     tag = new_tagfile(sdk, CLASSES)
     assert Tagfile.read(tag.write()).root.is_a("hkRootLevelContainer")
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_file_learns_classes_it_does_not_know(sdk: str):
+    from addon.codec import Tagfile
+    from addon.codec.havok.classes import learn_classes
+    from addon.codec.havok.items import OBJECT
+
+    data = new_tagfile(sdk, ["hclClothContainer", "hclCollidable"]).write()
+    tag = Tagfile.read(data)
+    assert not tag.types.find("hclSphereShape")
+    before = len(tag.types)
+    learn_classes(tag, ["hclSphereShape", "hclCollidable"])
+    assert len(Tagfile.read(tag.write()).types) == len(tag.types) > before
+    made = tag.item(tag.add(tag.types.find("hclSphereShape"), OBJECT, 1))
+    made.one("sphere").values["pos"] = (1, 2, 3, 4)
+    holder = tag.item(tag.add(tag.types.find("hclCollidable"), OBJECT, 1))
+    holder["shape"] = made
+    container = tag.item(tag.add(tag.types.find("hclClothContainer"), OBJECT, 1))
+    container["collidables"] = [holder]
+    variants = np.zeros(1, tag.layouts[tag.root.layout.members["namedVariants"].layout.target].dtype)
+    variants["variant"] = container.item
+    tag.root["namedVariants"] = variants
+    again = Tagfile.read(tag.write())
+    assert len(again.types) > before
+    assert next(again.find("hclSphereShape")).one("sphere")["pos"].tolist() == [1, 2, 3, 4]
+    assert again.write() == tag.write()
+    with pytest.raises(FormatError, match=r"class hclNothing of SDK .* is not described"):
+        learn_classes(tag, ["hclNothing"])
+
+
+def test_types_of_a_compendium_do_not_learn():
+    from addon.codec.havok.classes import learn_classes
+    from addon.codec.havok.tagfile import TCRF
+
+    tag = new_tagfile(SDKS[1], ["hclCollidable"])
+    tag.reference = TCRF.zeros(1)[0:1].reshape(())
+    layouts = tag.layouts
+    learn_classes(tag, ["hclSphereShape"])
+    assert tag.layouts is layouts

@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from ...errors import FormatError
 from ..items import OBJECT
@@ -52,18 +55,27 @@ def type_table(sdk: str, names: Iterable[str]) -> TypeTable:
     """
     known = describe(sdk)
     order: dict[str, int] = {"": 0}
-    waiting = [*ALWAYS, *names][::-1]
+    _meet(sdk, order, [*ALWAYS, *names], 1)
+    types = [_type(name, known[name], order) if name else Type("", has_body=False) for name in order]
+    hashes = tuple((index, known[name].get("hash", 0)) for name, index in order.items() if name)
+    return TypeTable(tuple(types), hashes, TABLES)
+
+
+def _meet(sdk: str, order: dict[str, int], names: Iterable[str], first: int) -> list[str]:
+    """Give indices to classes, and to all that they are made of, that have none yet; return them in that order."""
+    known = describe(sdk)
+    waiting = [*names][::-1]
+    met: list[str] = []
     while waiting:
         name = waiting.pop()
         if name in order:
             continue
         if name not in known:
             raise FormatError(f"class {name} of SDK {sdk} is not described")
-        order[name] = len(order)
+        order[name] = first + len(met)
+        met.append(name)
         waiting += [each for each in reversed(_parts(known[name])) if each not in order]
-    types = [_type(name, known[name], order) if name else Type("", has_body=False) for name in order]
-    hashes = tuple((index, known[name].get("hash", 0)) for name, index in order.items() if name)
-    return TypeTable(tuple(types), hashes, TABLES)
+    return met
 
 
 def new_tagfile(sdk: str, names: Iterable[str]) -> Tagfile:
@@ -71,6 +83,25 @@ def new_tagfile(sdk: str, names: Iterable[str]) -> Tagfile:
     tag = Tagfile(sdk, Layouts(type_table(sdk, [ROOT, *names])))
     tag.add(tag.types.find(ROOT), OBJECT, 1)
     return tag
+
+
+def learn_classes(tag: Tagfile, names: Iterable[str]) -> None:
+    """Let a file with a type table of its own know described classes too; those of a compendium stay as they are.
+
+    Raises:
+        FormatError: a class that is not described.
+    """
+    missing = [name for name in names if not tag.types.find(name)]
+    if missing and tag.reference is None:
+        table = tag.types
+        order = {_full_name(table, index): index for index in range(len(table) - 1, 0, -1)}
+        met = _meet(tag.sdk, order, missing, len(table))
+        fresh = [_type(name, describe(tag.sdk)[name], {"": 0, **order}) for name in met]
+        pointers = table.pointers
+        if pointers is not None:
+            pointers = np.concatenate([pointers, np.zeros(len(fresh), pointers.dtype)])
+        tag.layouts = Layouts(replace(table, types=(*table.types, *fresh), pointers=pointers))
+    learn_hashes(tag)
 
 
 def learn_hashes(tag: Tagfile) -> None:

@@ -4,11 +4,13 @@ Space: the games' model space, left-handed, Y up, metres. Matrices are (..., 4, 
 ``p' = M @ [p, 1]``, as in `maths.affine`; files store them column after column.
 """
 
+from .comparing import differences, same
 from .constraints import (
     BendLinks,
     BendStiffness,
     CompressibleLinks,
     Constraint,
+    Links,
     LocalRange,
     RangeShape,
     StandardLinks,
@@ -45,6 +47,7 @@ from .operators import (
 )
 from .reading import read_cloth
 from .shapes import Capsule, Collidable, ConvexGeometry, Plane, Shape, Sphere, TaperedCapsule
+from .storing import store_cloth
 
 __all__ = [
     "BendLinks",
@@ -64,6 +67,7 @@ __all__ = [
     "ConvexGeometry",
     "CopyVertices",
     "GatherVertices",
+    "Links",
     "LocalRange",
     "MeshBoneDeform",
     "MeshMeshDeform",
@@ -87,5 +91,8 @@ __all__ = [
     "Transition",
     "VertexFrames",
     "Volume",
+    "differences",
     "read_cloth",
+    "same",
+    "store_cloth",
 ]

@@ -116,6 +116,7 @@ class SimCloth:
         landscape_count: number of particles that do.
         virtual_point_count: points between particles that collide too.
         transfers_motion, detects_pinching: off in all game files.
+        landscape_radius, landscape_tolerance: metres, how the world's triangles are gathered round a particle.
     """
 
     name: str
@@ -141,6 +142,8 @@ class SimCloth:
     virtual_point_count: int
     transfers_motion: bool
     detects_pinching: bool
+    landscape_radius: np.float32 = np.float32(0.05)
+    landscape_tolerance: np.float32 = np.float32(0.2)
 
     def __len__(self) -> int:
         return len(self.mass)

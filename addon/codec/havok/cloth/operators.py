@@ -224,7 +224,7 @@ def read_operator(view: View) -> Operator:
     return reader(view, view.text("name") or "")
 
 
-def _local(view: View) -> str:
+def local_member(view: View) -> str:
     """Return the name of the member that holds an operator's local data: by its class it is localPs to localPNTBs."""
     name = view.layout.name.removesuffix("Operator")
     channels = next((end for end in ("PNTB", "PNT", "PN", "P") if name.endswith(end)), "")
@@ -265,7 +265,7 @@ def _skin(view: View, name: str) -> Skin:
         number(view, "transformSetIndex", "<u4"),
         view.numbers("transformSubset", "<u2"),
         binds,
-        read_blends(view, deformer, _local(view)),
+        read_blends(view, deformer, local_member(view)),
     )
 
 
@@ -281,7 +281,7 @@ def _mesh_mesh(view: View, name: str) -> MeshMeshDeform:
         subset if len(subset) else None,
         number(view, "scaleNormalBehaviour", "<u4"),
         binds,
-        read_blends(view, deformer, _local(view)),
+        read_blends(view, deformer, local_member(view)),
     )
 
 

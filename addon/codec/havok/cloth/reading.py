@@ -131,6 +131,7 @@ def _sim(view: View, shapes: _Collidables) -> SimCloth:
     if len(view.links("antiPinchConstraintSets")):
         view.fail("anti-pinch constraint sets are not supported: no game file has one", "antiPinchConstraintSets")
     collidables = view.links("perInstanceCollidables").views()
+    world = view.one("landscapeCollisionData")
     return SimCloth(
         view.text("name") or "",
         info.numbers("gravity", "<f4", (4,))[:3],
@@ -155,6 +156,8 @@ def _sim(view: View, shapes: _Collidables) -> SimCloth:
         virtual_point_count=number(view.one("virtualCollisionPointsData"), "numVCPoints", "<u2"),
         transfers_motion=flag(view, "transferMotionEnabled"),
         detects_pinching=flag(view, "pinchDetectionEnabled"),
+        landscape_radius=real(world, "landscapeRadius"),
+        landscape_tolerance=real(world, "collisionTolerance"),
     )
 
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from ...errors import FormatError
 from ..classes import learn_hashes
+from ..making import records
 from ..objects import View
 from ..tagfile import Tagfile
 from .bodies import NEW, Body, unit
 from .shapes import ExternShape, MeshShape, Shape
-from .storing import records, store_extern, store_mesh
+from .storing import store_extern, store_mesh
 from .writing import ShapeWriter, write_body
 
 

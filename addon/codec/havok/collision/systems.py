@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..making import records
 from ..objects import View
-from .storing import records
 
 SCENE_NAME, SYSTEM_NAME = "Physics Scene Data", "Default Physics System Data"
 

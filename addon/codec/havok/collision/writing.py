@@ -11,11 +11,12 @@ from ...binary import Array
 from ...errors import FormatError
 from ..classes import ROOT, new_tagfile
 from ..items import OBJECT
+from ..making import make, records
 from ..objects import View
 from ..tagfile import TCRF, Tagfile
 from .bodies import Body
 from .shapes import ConvexShape, ExternShape, GroupShape, MeshShape, RoundShape, Shape, ShapeInstance
-from .storing import make, records, store_extern, store_mesh, with_w
+from .storing import store_extern, store_mesh, with_w
 from .systems import SCENE_NAME, fill_body, fill_system
 
 SCENE, SYSTEM = "hknpPhysicsSceneData", "hknpPhysicsSystemData"

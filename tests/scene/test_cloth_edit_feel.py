@@ -1,0 +1,208 @@
+"""The feel of cloth copied and kept, changes listed, edits reverted, panels drawn."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.scene.cloth_exports import SAMPLE, cloud, copied, export, exported, link, load, members
+from tests.scene.playing import play
+from tests.scene.test_cloth_import import values
+
+HAT, SKIRT, MAN = "HD_M_1140_c.hkx", "BD_M_2210_c.hkx", "c7190_c.hkx"
+
+
+@pytest.fixture
+def bring(scene_api, corpus, tmp_path):
+    def brought(name: str):
+        path = copied(corpus, name, tmp_path)
+        return path, load(scene_api, path)
+
+    return brought
+
+
+def activate(obj):
+    import bpy
+
+    bpy.context.view_layer.objects.active = obj
+
+
+def listed(collection) -> list[str]:
+    from addon.operators.cloth_playback import UsesPlayer
+
+    return [each.text for each in UsesPlayer.player_now().edited.of(collection).changes]
+
+
+def test_feel_goes_to_another_cloth_and_back(scene_api, blender, bring, tmp_path):
+    _, skirt = bring(SKIRT)
+    _, hat = bring(HAT)
+    before = exported(scene_api, hat.collection, tmp_path / "hat.hkx")[0].sims[0]
+    cloud(hat).data.attributes["radius"].data[2].value = 0.5
+    cloud(skirt)["cloth_damping"] = 0.75  # what is edited is copied as it is edited
+    activate(cloud(skirt))
+    assert blender.ops.scene.ossuary_cloth_feel_copy() == {"FINISHED"}
+    activate(cloud(hat))
+    assert blender.ops.scene.ossuary_cloth_feel_paste() == {"FINISHED"}
+    after = exported(scene_api, hat.collection, tmp_path / "a.hkx", insist=True)[0].sims[0]
+    source = exported(scene_api, skirt.collection, tmp_path / "skirt.hkx")[0].sims[0]
+    assert after.damping == source.damping != before.damping
+    free = before.inverse_mass > 0
+    assert set(after.mass[free].tolist()) <= set(source.mass.tolist())
+    assert after.radius[2] == np.float32(0.5)  # other edits stay
+    np.testing.assert_array_equal(after.fixed, before.fixed)
+
+
+def test_feel_is_kept_in_files(scene_api, blender, bring, tmp_path):
+    _, made = bring(HAT)
+    obj = cloud(made)
+    activate(obj)
+    file = tmp_path / "soft"
+    assert blender.ops.scene.ossuary_cloth_feel_save(filepath=str(file)) == {"FINISHED"}
+    kept = file.with_suffix(".json")
+    assert json.loads(kept.read_text())["damping"] == pytest.approx(obj["cloth_damping"])
+    obj["cloth_damping"] = 0.0625
+    link(made, "StandardLinks").ossuary_cloth.stiffness = 0.125
+    assert len(listed(made.collection)) == 2
+    assert blender.ops.scene.ossuary_cloth_feel_load(filepath=str(kept)) == {"FINISHED"}
+    assert not listed(made.collection)
+    kept.write_text("{}")
+    with pytest.raises(RuntimeError, match="not the feel of a cloth"):
+        blender.ops.scene.ossuary_cloth_feel_load(filepath=str(kept))
+    with pytest.raises(RuntimeError, match="No such file"):
+        blender.ops.scene.ossuary_cloth_feel_load(filepath=str(tmp_path / "absent.json"))
+
+
+def test_nothing_copied_is_said(blender, bring):
+    _, made = bring(HAT)
+    blender.context.window_manager.ossuary_cloth_feel = ""
+    activate(cloud(made))
+    with pytest.raises(RuntimeError, match="Copy the feel of a cloth first"):
+        blender.ops.scene.ossuary_cloth_feel_paste()
+
+
+def test_changes_are_listed_in_words(scene_api, blender, bring):
+    _, made = bring(SKIRT)
+    assert listed(made.collection) == []
+    obj = cloud(made)
+    obj["cloth_damping"] = 0.5
+    free = int(np.flatnonzero(values(obj.data, "inverse_mass") > 0)[0])
+    obj.data.attributes["radius"].data[free].value = 0.25
+    obj.data.attributes["rest"].data[free].vector.z += 0.01
+    obj.data.update_tag()
+    made.collidables[0].location.x += 0.1
+    text = "\n".join(listed(made.collection))
+    for word in ("damping", "1 particle: radius", "1 particle moved", "collidables changed"):
+        assert word in text
+
+
+def test_all_is_reverted(scene_api, blender, bring, tmp_path):
+    path, made = bring(SKIRT)
+    name = made.collection.name
+    for obj in made.points:
+        obj["cloth_gravity"], obj["cloth_substeps"] = [1, 2, 3], 2
+        for title in ("radius", "mass", "friction", "local_range"):
+            obj.data.attributes[title].data.foreach_set("value", np.full(len(obj.data.points), 0.5, np.float32))
+        obj.data.attributes["rest"].data[0].vector.z += 0.25
+    for obj in made.links:
+        for title in ("stiffness", "bend_stiffness", "stretch_stiffness"):
+            if title in obj.data.attributes:
+                setattr(obj.ossuary_cloth, title, 0.5)
+    blender.data.objects.remove(made.collidables[0])
+    activate(cloud(made))
+    assert blender.ops.scene.ossuary_cloth_revert(what="SIM") == {"FINISHED"}
+    assert listed(made.collection)  # the others
+    assert blender.ops.scene.ossuary_cloth_revert(what="ALL") == {"FINISHED"}
+    result = export(scene_api, blender.data.collections[name], path)
+    assert (result.details, result.written) == ([], False)
+
+
+def test_reverting_while_playing_and_after_unregistering(scene_api, scene, player, blender, bring, tmp_path):
+    import addon
+
+    path, made = bring(SAMPLE)
+    play(scene, 1, 2)
+    cloud(made)["cloth_damping"] = 0.5
+    play(scene, 3)
+    activate(cloud(made))
+    assert blender.ops.scene.ossuary_cloth_revert(what="ALL") == {"FINISHED"}
+    play(scene, 4)
+    assert not player.problems
+    addon.unregister()
+    try:
+        for name in ("ossuary_cloth",):
+            assert not hasattr(blender.types.Object, name)
+        assert not hasattr(blender.types.WindowManager, "ossuary_cloth_feel")
+        cloud(made)["cloth_damping"] = 0.25
+        assert exported(scene_api, made.collection, tmp_path / "a.hkx")[0].sims[0].damping == np.float32(0.25)
+    finally:
+        addon.register()
+    assert bytes(members(path)[0].data()) != (tmp_path / "a.hkx").read_bytes()
+
+
+class Recorder:
+    """Stands in for a panel's layout: takes any call, remembers texts and properties, and checks that those exist."""
+
+    def __init__(self):
+        self.seen = []
+        self.button = type("Button", (), {})
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_arguments, **_keywords: self
+
+    def label(self, text="", **_keywords):
+        self.seen.append(text)
+
+    def prop(self, owner, name, **_keywords):
+        getattr(owner, name)
+        self.seen.append(name)
+
+    def operator(self, name, **_keywords):
+        import bpy
+
+        group, title = name.split(".")
+        getattr(getattr(bpy.ops, group), title).get_rna_type()
+        self.seen.append(name)
+        return self.button()
+
+
+def drawn(panel) -> list[str]:
+    import bpy
+
+    class Context:
+        region = SimpleNamespace(width=300)
+        preferences = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+
+        def __getattr__(self, name):
+            return getattr(bpy.context, name)
+
+    recorder = Recorder()
+    panel.draw(type("Panel", (), {"layout": recorder})(), Context())
+    return recorder.seen
+
+
+def test_panels_show_what_is_active(scene_api, blender, bring):
+    from addon.ui import cloth_edit
+
+    _, made = bring(SKIRT)
+    edit, changes = cloth_edit.VIEW3D_PT_ossuary_cloth_edit, cloth_edit.VIEW3D_PT_ossuary_cloth_changes
+    activate(made.armature)
+    assert any("Select points" in text for text in drawn(edit))
+    assert "As in the file" in drawn(changes)
+    activate(cloud(made))
+    seen = drawn(edit)
+    assert {"gravity", "damping", "stiffness", "object.ossuary_cloth_edit"} <= set(seen)
+    cloud(made)["cloth_damping"] = 0.5
+    assert any("damping" in text for text in drawn(changes))
+    cloud(made)["cloth_substeps"] = 0
+    assert "cannot be 0" in " ".join(drawn(changes))
+    activate(made.collidables[0])
+    assert "name_stored" in drawn(edit)
+    activate(cloud(made))
+    blender.ops.object.ossuary_cloth_edit()
+    assert "object.ossuary_cloth_apply" in drawn(edit)
+    blender.ops.object.ossuary_cloth_cancel()

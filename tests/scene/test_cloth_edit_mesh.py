@@ -1,0 +1,254 @@
+"""Particles edited as a mesh: made, changed, applied or thrown away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.codec.havok.cloth.comparing import differences
+from tests.scene.cloth_exports import SAMPLE, cloud, copied, every_cloth, export, exported, load, members, stored
+from tests.scene.playing import play
+from tests.scene.shown import coordinates
+from tests.scene.test_cloth_import import values
+
+HAT, SKIRT = "HD_M_1140_c.hkx", "BD_M_2210_c.hkx"
+
+
+@pytest.fixture
+def bring(scene_api, corpus, tmp_path):
+    def brought(name: str = HAT):
+        path = copied(corpus, name, tmp_path)
+        return path, load(scene_api, path), stored(bytes(members(path)[0].data()))
+
+    return brought
+
+
+def begin(obj):
+    import bpy
+
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.object.ossuary_cloth_edit() == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+def select(obj, rows):
+    import bmesh
+
+    shape = bmesh.from_edit_mesh(obj.data)
+    for vertex in shape.verts:
+        vertex.select = vertex.index in set(np.atleast_1d(rows).tolist())
+    bmesh.update_edit_mesh(obj.data)
+
+
+def move(obj, rows, by):
+    import bmesh
+    from mathutils import Vector
+
+    shape = bmesh.from_edit_mesh(obj.data)
+    shape.verts.ensure_lookup_table()
+    for row in np.atleast_1d(rows).tolist():
+        shape.verts[row].co += Vector(by)
+    bmesh.update_edit_mesh(obj.data)
+
+
+@every_cloth
+def test_begun_and_applied_or_cancelled_changes_nothing(scene_api, blender, corpus, tmp_path, name):
+    path = copied(corpus, name, tmp_path)
+    made = load(scene_api, path)
+    for ending in (blender.ops.object.ossuary_cloth_apply, blender.ops.object.ossuary_cloth_cancel):
+        for obj in made.points:
+            obj.hide_set(state=obj["cloth_sim"] == 0)
+            mesh = begin(obj)
+            assert mesh.mode == "EDIT"
+            assert obj.hide_get()
+            assert ending() == {"FINISHED"}
+            assert blender.context.view_layer.objects.active == obj
+            assert obj.hide_get() == (obj["cloth_sim"] == 0)
+    result = export(scene_api, made.collection, path)
+    assert (result.details, result.written) == ([], False)
+    assert not [each for each in blender.data.meshes if each.name.endswith("Edit")]
+
+
+def test_the_mesh_shows_the_particles_where_they_rest(scene_api, scene, player, blender, bring):
+    _, made, old = bring()
+    scene.ossuary_cloth.points = True
+    play(scene, *range(1, 11))
+    mesh = begin(cloud(made))
+    blender.ops.object.mode_set(mode="OBJECT")
+    record = old[0].sims[0]
+    np.testing.assert_array_equal(coordinates(mesh.data), record.poses[0][:, [0, 2, 1]])
+    np.testing.assert_array_equal(values(mesh.data, "radius"), record.radius)
+    np.testing.assert_array_equal(np.flatnonzero(values(mesh.data, "pinned")), np.sort(record.fixed))
+    assert len(mesh.data.polygons) == len(record.triangles)
+    assert begin(mesh) == mesh  # goes on with it
+
+
+def test_values_are_set_on_what_is_selected(scene_api, blender, bring, tmp_path):
+    _, made, old = bring(SKIRT)
+    record = old[0].sims[0]
+    rows = np.flatnonzero(record.inverse_mass > 0)[[1, 4, 7]]
+    mesh = begin(cloud(made))
+    select(mesh, rows)
+    for what, value in (("radius", 0.0625), ("mass", 0.5), ("friction", 0.125), ("local_range", 0.25)):
+        assert blender.ops.mesh.ossuary_cloth_set(what=what, value=value) == {"FINISHED"}
+    bits = [bit == 1 for bit in range(32)]
+    assert blender.ops.mesh.ossuary_cloth_set(what="collision_mask", meets=bits) == {"FINISHED"}
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    new = exported(scene_api, made.collection, tmp_path / "a.hkx", insist=True)[0].sims[0]
+    for name, value in (("radius", 0.0625), ("mass", 0.5), ("friction", 0.125), ("masks", 2)):
+        before, after = getattr(record, name), getattr(new, name)
+        assert set(np.flatnonzero(before != after)) <= set(rows)
+        assert (after[rows] == np.array(value, after.dtype)).all()
+    begin(cloud(made))
+    with pytest.raises(RuntimeError, match="no volume"):
+        blender.ops.mesh.ossuary_cloth_set(what="volume_stiffness_", value=1)
+
+
+def test_pinned_from_the_panel(scene_api, blender, bring, tmp_path):
+    _, made, old = bring(SKIRT)
+    record = old[0].sims[0]
+    row = int(np.flatnonzero(record.inverse_mass > 0)[0])
+    mesh = begin(cloud(made))
+    select(mesh, row)
+    assert blender.ops.mesh.ossuary_cloth_set(what="pinned", pinned=True) == {"FINISHED"}
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    assert cloud(made).data.attributes["pinned"].data[row].value
+    new = exported(scene_api, made.collection, tmp_path / "a.hkx", insist=True)[0].sims[0]
+    assert row in new.fixed.tolist()
+    assert len(new.fixed) == len(record.fixed) + 1
+
+
+@every_cloth
+def test_moved_vertices_are_the_rest_pose(scene_api, blender, corpus, tmp_path, name):
+    """A bulge moves what is free and not near what is pinned; the file then rests there, and shows so when imported."""
+    path = copied(corpus, name, tmp_path)
+    made, old = load(scene_api, path), stored(bytes(members(path)[0].data()))
+    record = old[0].sims[0]
+    rest = record.poses[0]
+    free = np.flatnonzero(record.inverse_mass > 0)
+    centre = rest[free[len(free) // 2]]
+    size = np.ptp(rest, axis=0).max() / 3
+    near = np.exp(-(((rest - centre) / size) ** 2).sum(1)) * (record.inverse_mass > 0)
+    rows = np.flatnonzero(near > 0.2)
+    mesh = begin(cloud(made))
+    import bmesh
+    from mathutils import Vector
+
+    shape = bmesh.from_edit_mesh(mesh.data)
+    shape.verts.ensure_lookup_table()
+    for row in rows.tolist():
+        shape.verts[row].co += Vector((0, 0, -0.01 * size * float(near[row])))
+    bmesh.update_edit_mesh(mesh.data)
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    target = tmp_path / "moved.hkx"
+    result = export(scene_api, made.collection, target, insist=True)
+    assert not result.errors, result.details
+    new = stored(result.data)
+    moved = new[0].sims[0].poses[0]
+    assert np.flatnonzero((moved != rest).any(1)).tolist() == rows.tolist()
+    assert 0.004 * size < np.abs(moved - rest).max() < 0.011 * size
+    assert all(trail.startswith("datas[0].") for trail in differences(old, new))
+    again = scene_api.import_cloth(blender.context, [target]).cloths[0]
+    np.testing.assert_array_equal(values(again.points[0].data, "rest", "vector"), moved[:, [0, 2, 1]])
+
+
+def test_the_moved_object_moves_the_rest_pose(scene_api, blender, bring, tmp_path):
+    _, made, old = bring()
+    mesh = begin(cloud(made))
+    blender.ops.object.mode_set(mode="OBJECT")
+    mesh.location.z = 0.25
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    rest = values(cloud(made).data, "rest", "vector")
+    expected = old[0].sims[0].poses[0][:, [0, 2, 1]] + np.float32([0, 0, 0.25])
+    np.testing.assert_allclose(rest, expected, atol=1e-6)
+    np.testing.assert_array_equal(values(cloud(made).data, "position", "vector"), rest)
+
+
+def test_other_vertices_are_refused_and_the_mesh_stays(scene_api, blender, bring):
+    import bmesh
+
+    path, made, _ = bring()
+    mesh = begin(cloud(made))
+    shape = bmesh.from_edit_mesh(mesh.data)
+    shape.verts.new((0, 0, 0))
+    bmesh.update_edit_mesh(mesh.data)
+    with pytest.raises(RuntimeError, match="33 vertices, the cloth 32 particles"):
+        blender.ops.object.ossuary_cloth_apply()
+    assert mesh.name in blender.data.objects
+    blender.ops.object.mode_set(mode="EDIT")
+    shape = bmesh.from_edit_mesh(mesh.data)
+    shape.verts.ensure_lookup_table()
+    shape.verts.remove(shape.verts[32])
+    for vertex in shape.verts:
+        vertex.index = 31 - vertex.index
+    shape.verts.sort()
+    bmesh.update_edit_mesh(mesh.data)
+    with pytest.raises(RuntimeError, match="another order"):
+        blender.ops.object.ossuary_cloth_apply()
+    assert blender.ops.object.ossuary_cloth_cancel() == {"FINISHED"}
+    assert not export(scene_api, made.collection, path).written
+
+
+def test_cancel_throws_away_and_undo_brings_back(scene_api, blender, bring, tmp_path):
+    path, made, _ = bring()
+    name, points = made.collection.name, cloud(made).name
+    begin(cloud(made))
+    blender.ops.ed.undo_push(message="begun")
+    select(blender.context.view_layer.objects.active, range(32))
+    blender.ops.mesh.ossuary_cloth_set(what="radius", value=0.5)
+    blender.ops.object.ossuary_cloth_apply()
+    blender.ops.ed.undo_push(message="applied")
+    assert export(scene_api, made.collection, tmp_path / "a.hkx", insist=True).data != bytes(members(path)[0].data())
+    blender.ops.ed.undo()
+    assert export(scene_api, blender.data.collections[name], path).details == []
+    assert not export(scene_api, blender.data.collections[name], path).written
+    assert points in blender.data.objects
+
+
+def test_an_edit_is_saved_with_the_file(scene_api, scene, player, blender, bring, tmp_path):
+    _, made, _ = bring()
+    mesh = begin(cloud(made))
+    move(mesh, 8, (0, 0, 0.002))
+    blender.ops.object.mode_set(mode="OBJECT")
+    blender.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    blender.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
+    mesh = next(obj for obj in blender.data.objects if obj.get("cloth_kind") == "edit")
+    blender.context.view_layer.objects.active = mesh
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    (collection,) = (each for each in blender.data.collections if "cloth_data" in each)
+    before = exported(scene_api, collection, tmp_path / "a.hkx", insist=True)
+    blender.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    blender.ops.wm.open_mainfile(filepath=str(tmp_path / "a.blend"))
+    (collection,) = (each for each in blender.data.collections if "cloth_data" in each)
+    after = exported(scene_api, collection, tmp_path / "b.hkx", insist=True)
+    assert (tmp_path / "a.hkx").read_bytes() == (tmp_path / "b.hkx").read_bytes()
+    assert before[0].sims[0].poses[0].tobytes() == after[0].sims[0].poses[0].tobytes()
+
+
+def test_the_model_is_written_the_same_while_its_cloth_is_edited(scene_api, blender, bring, tmp_path):
+    from addon.codec.source import Kind, open_source
+
+    path, made, _ = bring(SAMPLE)
+    begin(cloud(made))
+    target = tmp_path / "model.flver"
+    blender.ops.object.mode_set(mode="OBJECT")
+    blender.context.view_layer.objects.active = made.armature
+    assert blender.ops.export_scene.ossuary_flver(filepath=str(target)) == {"FINISHED"}
+    model = next(each for each in open_source(path).members if each.kind == Kind.FLVER)
+    assert target.read_bytes() == bytes(model.data())
+
+
+def test_playing_goes_on_while_the_mesh_is_edited(scene_api, scene, player, blender, bring):
+    _, made, _ = bring()
+    play(scene, *range(1, 6))
+    (first,) = player.sessions.values()
+    mesh = begin(cloud(made))
+    move(mesh, 8, (0, 0, 0.002))
+    play(scene, 6, 7)
+    assert list(player.sessions.values()) == [first]
+    assert not player.problems
+    blender.ops.object.ossuary_cloth_apply()
+    play(scene, 8)
+    (second,) = player.sessions.values()
+    assert second is not first
+    assert not player.problems
