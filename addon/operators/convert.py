@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,8 @@ from ..scene.result import counted
 from .preferences import preferences
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..scene import GameFolders
     from ..scene.convert import Converted, Part
 
@@ -67,6 +68,8 @@ def run(args: Sequence[str], program: str = f"blender --command {COMMAND}") -> i
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
+    import argparse
+
     from ..scene.convert import Format, Part
 
     parser = argparse.ArgumentParser(prog=program, description="Ossuary without a window.")
@@ -104,6 +107,8 @@ def _folders(options: argparse.Namespace) -> GameFolders:
 
 
 def _parts(text: str) -> frozenset[Part]:
+    import argparse
+
     from ..scene.convert import Part
 
     try:
@@ -113,6 +118,8 @@ def _parts(text: str) -> frozenset[Part]:
 
 
 def _positive(text: str) -> float:
+    import argparse
+
     try:
         value = float(text)
     except ValueError:
