@@ -2,6 +2,10 @@
 
 Importing this package, or anything from `collision`, `cloth` and `model` inward, needs no Blender: what uses bpy is
 imported inside `register`.
+
+Registering is a part of every start of Blender, so it loads neither numpy nor what needs it: modules of `operators` and
+`ui` import the names of datablocks' properties and the like (`scene.keys`, `scene.cloth.keys`, `scene.collision.keys`,
+...) at their top, and what does the work inside the functions that call it.
 """
 
 from __future__ import annotations
@@ -13,8 +17,8 @@ from types import ModuleType
 # package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
-    ".operators.copy_report",
     ".operators.preferences",
+    ".operators.copy_report",
     ".operators.import_flver",
     ".operators.problems",
     ".operators.export_flver",

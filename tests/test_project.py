@@ -104,7 +104,11 @@ FORBIDDEN = {
     "subprocess", "urllib", "webbrowser", "xmlrpc",
 }  # fmt: skip
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "sys.exit", "exit", "quit", "os._exit"}
-READ_OWN_FILES = {"addon/codec/havok/classes/__init__.py", "addon/operators/copy_report.py", "addon/ui/icons.py"}
+OWN_FILES = {
+    "addon/codec/havok/classes/__init__.py",
+    "addon/operators/copy_report.py",
+    "addon/ui/icons.py",
+}  # which only read
 
 
 def test_addon_keeps_to_the_rules_of_the_platform():
@@ -117,7 +121,7 @@ def test_addon_keeps_to_the_rules_of_the_platform():
                 assert ast.unparse(node.func) not in CALLS, f"{name}:{node.lineno}"
             if isinstance(node, ast.Name):
                 assert node.id != "bl_info", f"{name}:{node.lineno}"
-                assert node.id != "__file__" or name in READ_OWN_FILES, f"{name}:{node.lineno}"
+                assert node.id != "__file__" or name in OWN_FILES, f"{name}:{node.lineno}"
             if isinstance(node, ast.Attribute):
                 assert ast.unparse(node) not in {"sys.path", "sys.modules", "sys.argv"}, f"{name}:{node.lineno}"
 
@@ -223,18 +227,32 @@ def test_zip_holds_what_users_need(built_zip: Path):
 
 
 def test_enabling_loads_neither_numpy_nor_what_needs_it(blender, tmp_path: Path):
-    """They would be most of Blender's start-up; so do handlers and panels that have nothing to show."""
+    """They would be most of Blender's start-up; so would handlers, panels and operators that have nothing to show."""
     code = f"""
         import sys, bpy, addon
+        from tests.panels import drawn
         for name in [name for name in sys.modules if name.split(".")[0] == "numpy"]:
             sys.modules[name] = None  # to import it would raise
-        inner = {[f"addon.{package}" for package in INNER]!r}
+        inner = {[*(f"addon.{package}" for package in INNER), "addon.scene.api"]!r}
+        def check(after):
+            found = [name for name in sys.modules if name in inner]
+            assert not found, (after, found)
         addon.register()
+        check("registering")
         bpy.context.scene.frame_set(2)
-        for kind in bpy.types.Panel.__subclasses__():
-            if kind.__module__.startswith("addon.") and hasattr(kind, "poll"):
-                kind.poll(bpy.context)
-        assert not [name for name in sys.modules if name in inner], [*sys.modules]
+        check("a frame change")
+        panels = [kind for kind in bpy.types.Panel.__subclasses__() if kind.__module__.startswith("addon.")]
+        assert len(panels) > 8, panels
+        for kind in panels:
+            if not hasattr(kind, "poll") or kind.poll(bpy.context):
+                drawn(kind)
+            check(kind)
+        operators = [kind for kind in bpy.types.Operator.__subclasses__() if kind.__module__.startswith("addon.")]
+        assert len(operators) > 30, operators
+        for kind in operators:
+            if hasattr(kind, "poll"):
+                kind.poll(bpy.context)  # bpy.ops would keep what it raises to itself
+            check(kind)
         addon.unregister()
         print("light")"""
     assert "light" in run_blender(blender, code, tmp_path)

@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from ..scene.cloth.keys import ARMATURE, KIND, RUNTIME, SIM, SIMS
+from ..scene.chosen import cloth_of
+from ..scene.cloth.keys import ARMATURE, KIND, RUNTIME, SHAPED, SIM, SIMS
 from ..scene.result import counted
 from .cloth_edit import EditsCloth, active_sim, owner
 from .cloth_playback import UsesPlayer
@@ -20,8 +21,6 @@ def active_collidable(context: Any) -> Any:
 
 
 def _measured(context: Any) -> list[Any]:
-    from ..scene.cloth.make import SHAPED
-
     return [obj for obj in context.selected_objects if obj.type in SHAPED and KIND not in obj]
 
 
@@ -93,8 +92,6 @@ class OBJECT_OT_ossuary_cloth_collidable_add(EditsCloth, bpy.types.Operator):
 
 def _cloth_of(context: Any) -> Any:
     """Return the cloth that is meant: where the active object is of none, that of another selected one."""
-    from ..scene.cloth.exports import cloth_of
-
     own = [found for obj in context.selected_objects if (found := cloth_of(context.scene, obj)) is not None]
     return owner(context) or (own[0] if own else None)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty
 
-from ..scene.cloth.keys import KIND, PINNED, SIM, STIFFNESS, VOLUME
+from ..scene.chosen import chosen_cloth
+from ..scene.cloth.keys import EDIT, KIND, PINNED, SIM, STIFFNESS, VOLUME
 from ..scene.result import counted
 from .cloth_playback import UsesPlayer
 
@@ -44,15 +45,11 @@ class EditsCloth:
 
 def owner(context: Any) -> Any:
     """Return the collection of the cloth that is meant; None where there is no telling."""
-    from ..scene import chosen_cloth
-
     return None if context.scene is None else chosen_cloth(context)
 
 
 def active_sim(context: Any) -> Any:
     """Return the active object where it is a point cloud, links or an edit mesh of a cloth; None otherwise."""
-    from ..scene.cloth.editing import EDIT
-
     obj = context.view_layer.objects.active
     return obj if obj is not None and SIM in obj and obj.get(KIND) in {"points", "links", EDIT} else None
 
@@ -91,8 +88,6 @@ class _OnEditMesh(EditsCloth):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """It is active."""
-        from ..scene.cloth.editing import EDIT
-
         found = active_sim(context)
         if found is None or found[KIND] != EDIT or owner(context) is None:
             operator: Any = cls
@@ -176,8 +171,6 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Set it."""
-        import numpy as np
-
         from ..scene.cloth.editing import set_selected
 
         obj = active_sim(context)
@@ -185,6 +178,8 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         if self.what == PINNED:
             value = self.pinned
         elif self.what == MASK:
+            import numpy as np
+
             bits = np.uint32(sum(1 << bit for bit, on in enumerate(self.meets) if on))
             value = int(bits.view(np.int32))
         names = self._names(obj)

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 from ..scene.cloth.keys import GRAVITY, NAME, PREFIX, STIFFNESS
+from ..scene.texts import loaded_text, stored_text
 
 PROPERTY = "ossuary_cloth"
 Access = dict[str, Callable[..., Any]]
@@ -33,13 +34,9 @@ def _kept(name: str, nothing: Any, *, shows: bool = False) -> Access:
 
 def _text() -> Access:
     def get(self: Any) -> str:
-        from ..scene.properties import loaded_text
-
         return loaded_text(self.id_data.get(NAME, "")).encode("utf-8", "replace").decode()
 
     def put(self: Any, value: str) -> None:
-        from ..scene.properties import stored_text
-
         self.id_data[NAME] = stored_text(value)
 
     return {"get": get, "set": put}

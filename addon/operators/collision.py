@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
-from ..scene.collision.shades import CollisionSet
+from ..scene.collision.keys import PART, SET, CollisionSet, Mode, collision_objects, layer_collections
 from ..scene.result import counted
 from . import report
 from .import_collision import COLOR_ITEMS, SET_ITEMS
@@ -17,14 +17,21 @@ PROPERTY = "ossuary_collision"
 
 
 def _objects(context: Any) -> list[Any]:
-    from ..scene.collision.sets import collision_objects
 
     return collision_objects(context.scene)
 
 
+def _has_active_face(obj: Any) -> bool:
+    if obj is None or SET not in obj:
+        return False
+    from ..scene.collision.faces import active_face
+
+    return active_face(obj) is not None
+
+
 def recolor(context: Any) -> None:
     """Colour all bodies of the scene; what is being edited leaves edit mode for the moment."""
-    from ..scene.collision.colors import Mode, paint_all
+    from ..scene.collision.colors import paint_all
 
     edited = context.mode == "EDIT_MESH"
     if edited:
@@ -74,8 +81,6 @@ class OBJECT_OT_ossuary_collision_set(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Turn the eye of the set's collections."""
-        from ..scene.collision.sets import layer_collections
-
         entries = layer_collections(context.view_layer, self.name)
         hide = not all(entry.hide_viewport for entry in entries)
         for entry in entries:
@@ -93,8 +98,6 @@ class OBJECT_OT_ossuary_collision_part(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body of a part, or the part, is active."""
-        from ..scene.collision.sets import PART
-
         if context.object is None or not context.object.get(PART):
             cls.poll_message_set("Select a body of a map: only those are in parts")
             return False
@@ -102,8 +105,6 @@ class OBJECT_OT_ossuary_collision_part(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Turn the eyes of the part's bodies."""
-        from ..scene.collision.sets import PART
-
         part = context.object[PART]
         bodies = [obj for obj in _objects(context) if obj.get(PART) == part and obj.name in context.view_layer.objects]
         hide = any(not obj.hide_get() for obj in bodies)
@@ -124,8 +125,6 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body is selected, in object mode."""
-        from ..scene.collision.sets import SET
-
         if context.mode != "OBJECT" or not any(SET in obj for obj in context.selected_objects):
             cls.poll_message_set("Select collision bodies in object mode")
             return False
@@ -133,8 +132,8 @@ class OBJECT_OT_ossuary_collision_assign(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Move them and colour them anew."""
-        from ..scene.collision.colors import Mode, paint_all
-        from ..scene.collision.sets import SET, reassign
+        from ..scene.collision.colors import paint_all
+        from ..scene.collision.sets import reassign
 
         bodies = [obj for obj in context.selected_objects if SET in obj and obj.type == "MESH"]
         reassign(bodies, CollisionSet(self.set), context)
@@ -164,9 +163,7 @@ class MESH_OT_ossuary_collision_like(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body with an active face."""
-        from ..scene.collision.faces import active_face
-
-        if active_face(context.object) is None:
+        if not _has_active_face(context.object):
             cls.poll_message_set("Click a face of a collision body in edit mode")
             return False
         return True
@@ -190,8 +187,6 @@ class OBJECT_OT_ossuary_collision_check(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There are bodies."""
-        from ..scene.collision.sets import SET
-
         if not any(SET in obj for obj in context.scene.objects):
             cls.poll_message_set("There is no collision in this scene")
             return False

@@ -87,9 +87,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     )
     one.add_argument("--members", default="", metavar="PATTERN", help="only members of binders so named, with * and ?")
     one.add_argument("--scale", type=_positive, default=1.0, metavar="FACTOR", help="size of what is imported")
-    one.add_argument(
-        "--no-textures", action="store_true", help="leave materials plain, which takes less time and space"
-    )
+    one.add_argument("--no-textures", action="store_true", help="leave materials plain: faster, and smaller files")
     for name, title in _GAMES.items():
         text = f"folder of the unpacked {title} with textures that are not beside a model; else that of the preferences"
         one.add_argument(f"--{name.replace('_', '-')}", type=Path, metavar="DIR", help=text)

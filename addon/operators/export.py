@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -28,6 +29,14 @@ class WritesFile:
     )
 
     in_window: bool = False  # a user chose the file, whom a list serves better than an error
+
+    def choose_file(self, context: Any, suggestion: str | Path) -> set[str]:
+        """Ask for a file, beginning at a suggested one where none is set."""
+        operator: Any = self
+        operator.filepath = operator.filepath or str(suggestion)
+        self.in_window = True
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
 
     def finish(self, context: Any, result: ExportResult) -> set[str]:
         """Keep what an export found, and report in one line."""

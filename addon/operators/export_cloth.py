@@ -8,7 +8,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..scene.cloth.keys import PREFIX
+from ..scene.chosen import chosen_cloth
+from ..scene.cloth.keys import PREFIX, cloths
 from . import export
 
 
@@ -28,24 +29,27 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is cloth."""
+        if not cloths(context.scene):
+            cls.poll_message_set("There is no imported cloth in this scene")
+            return False
+        return True
+
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the cloth came from."""
-        from ..scene import chosen_cloth
         from ..scene.provenance import Origin
 
         collection = chosen_cloth(context)
         if collection is None:
             return self.execute(context)  # which says so, before a file is chosen in vain
         source = Origin.of(collection, PREFIX)
-        if source is not None and not self.filepath:
-            self.filepath = str(source.file)
-        self.in_window = True
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return self.choose_file(context, "" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export the active cloth and report in one line."""
-        from ..scene import ClothExportSettings, Wrapper, chosen_cloth, export_cloth
+        from ..scene import ClothExportSettings, Wrapper, export_cloth
 
         collection = chosen_cloth(context)
         if collection is None:

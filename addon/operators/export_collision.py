@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
+from ..scene.collision.keys import SET
 from . import export
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There are bodies."""
-        from ..scene.collision.sets import SET
-
         if not any(SET in obj for obj in context.scene.objects):
             cls.poll_message_set("There is no collision in this scene: import some, or make it of meshes")
             return False
@@ -57,11 +56,7 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
         if not bodies:
             return self.execute(context)  # which says so, before a file is chosen in vain
         source = CollisionSource.of(bodies[0])
-        if not self.filepath:
-            self.filepath = f"{bodies[0].name}.hkx" if source is None else str(source.file)
-        self.in_window = True
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return self.choose_file(context, f"{bodies[0].name}.hkx" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export; beside Blender where it was called from its menus, with Esc to cancel."""
@@ -113,13 +108,13 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
             self._end(context)
 
     def _begin(self, context: Any, work: CollisionExport) -> None:
+        from ..collision.compiler import Cancelled
+
         manager = context.window_manager
         self._stop, self._stage, self._share = Event(), "", 0.0
         self._result: ExportResult = work.result
 
         def progress(stage: str, share: float) -> None:
-            from ..collision.compiler import Cancelled
-
             self._stage, self._share = stage, share
             if self._stop.is_set():
                 raise Cancelled

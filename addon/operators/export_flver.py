@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..scene.found import models
+from ..scene.chosen import chosen_model
+from ..scene.keys import models
 from . import export
 
 if TYPE_CHECKING:
@@ -60,22 +61,17 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for a file, beginning at the one that the model came from."""
-        from ..scene import chosen_model
         from ..scene.provenance import Origin
 
         collection = chosen_model(context)
         if collection is None:
             return self.execute(context)  # which says so, before a file is chosen in vain
         source = Origin.of(collection)
-        if source is not None and not self.filepath:
-            self.filepath = str(source.file)
-        self.in_window = True
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return self.choose_file(context, "" if source is None else source.file)
 
     def execute(self, context: Any) -> set[str]:
         """Export the active model and report in one line."""
-        from ..scene import chosen_model, export_flver
+        from ..scene import export_flver
 
         collection = chosen_model(context)
         if collection is None:

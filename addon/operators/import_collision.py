@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..scene.cache import DecodedCache
-from ..scene.collision.shades import CollisionSet
+from ..scene.collision.keys import CollisionSet, Mode
 from .files import ImportsFiles
 from .preferences import preferences
 
@@ -85,7 +85,6 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
     def settings(self, context: Any) -> CollisionSettings:
         """Return the options."""
         from ..scene import CollisionSettings
-        from ..scene.collision.colors import Mode
 
         also = ((CollisionSet.HIGH, self.also_h), (CollisionSet.LOW, self.also_l), (CollisionSet.FALL, self.also_f))
         return CollisionSettings(

@@ -100,7 +100,7 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
         from ..model.textures import TextureIndex
         from ..scene import import_flver
 
-        cls = type(self)
+        cls = IMPORT_SCENE_OT_ossuary_flver
         cls.index = cls.index or TextureIndex()
         return import_flver(context, paths, self.settings(context), cache=cls.cache, index=cls.index, progress=progress)
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..scene.collision.shades import CollisionSet
+from ..scene.collision.keys import SET, CollisionSet, Mode
 from ..scene.result import counted
 from .collision import PROPERTY
 from .import_collision import SET_ITEMS
 from .preferences import preferences
 
-if TYPE_CHECKING:
-    from ..scene.collision.colors import Mode
-
 INT_MAX = 2**31 - 1
 
 
 def _color(context: Any) -> Mode:
-    from ..scene.collision.colors import Mode
 
     return Mode(getattr(context.scene, PROPERTY).color)
 
@@ -64,8 +60,6 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A mesh that is no body is selected, in object mode."""
-        from ..scene.collision.sets import SET
-
         if context.mode != "OBJECT":
             cls.poll_message_set("Leave edit or pose mode first")
             return False
@@ -77,7 +71,6 @@ class OBJECT_OT_ossuary_make_collision(bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         """Turn them."""
         from ..scene.collision.make import NewCollision, make_collision
-        from ..scene.collision.sets import SET
         from ..scene.collision.sources import CollisionSource
 
         active = context.object
@@ -104,8 +97,6 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A body is active."""
-        from ..scene.collision.sets import SET
-
         obj = context.object
         if obj is None or SET not in obj or obj.type != "MESH":
             cls.poll_message_set("Select a collision body: none is active")

@@ -7,7 +7,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..scene.found import models
+from ..scene.chosen import chosen_model
+from ..scene.keys import models
+from ..scene.shown import DUMMIES, LEVELS, MESHES, are_shown, model_parts, show
 from . import report
 
 
@@ -25,8 +27,6 @@ class UsesModel:
 
     def execute(self, context: Any) -> set[str]:
         """Do it with the active model, or with the only one."""
-        from ..scene import chosen_model
-
         collection = chosen_model(context)
         if collection is None:
             operator: Any = self
@@ -50,9 +50,9 @@ class OBJECT_OT_ossuary_model_show(UsesModel, bpy.types.Operator):
         name="Part",
         description="What is shown or hidden",
         items=(
-            ("MESHES", "Meshes", "The meshes that are seen in the game"),
-            ("LEVELS", "Levels of Detail", "Further levels of detail, which are seen from far away"),
-            ("DUMMIES", "Dummies", "Attachment points"),
+            (MESHES, "Meshes", "The meshes that are seen in the game"),
+            (LEVELS, "Levels of Detail", "Further levels of detail, which are seen from far away"),
+            (DUMMIES, "Dummies", "Attachment points"),
         ),
     )
 
@@ -64,8 +64,6 @@ class OBJECT_OT_ossuary_model_show(UsesModel, bpy.types.Operator):
 
     def run(self, context: Any, collection: Any) -> set[str]:
         """Turn the eyes of the objects."""
-        from ..scene.shown import are_shown, model_parts, show
-
         parts = model_parts(collection)[self.part]
         show(parts, context, shown=not are_shown(parts, context))
         return {"FINISHED"}
@@ -91,8 +89,6 @@ class VIEW3D_OT_ossuary_frame_model(UsesModel, bpy.types.Operator):
 
     def run(self, context: Any, collection: Any) -> set[str]:
         """Frame the meshes as if they were selected; what is selected stays so."""
-        from ..scene.shown import MESHES, model_parts
-
         wanted = [each for each in model_parts(collection)[MESHES] if each.visible_get(view_layer=context.view_layer)]
         if not wanted:
             self.report({"WARNING"}, "None of its meshes is visible")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..scene.collision.shades import CollisionSet, shade_of
+from ..scene.collision.keys import CollisionSet
+from ..scene.collision.shades import shade_of
 
 if TYPE_CHECKING:
     from ..scene.preferences import Preferences
-
 
 DEFAULTS = ("textures", "cloth", "dummies")
 COLOR = "color_"  # and the name of a set: the property with its colour

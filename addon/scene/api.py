@@ -1,15 +1,16 @@
 """The public names of `addon.scene`."""
 
 from .cache import DecodedCache
-from .cloth.exports import chosen_cloth, export_cloth
+from .chosen import chosen_cloth, chosen_model
+from .cloth.exports import export_cloth
 from .cloth.imports import ClothSettings, import_cloth
 from .cloth.player import Player
 from .cloth.session import PlayOptions
 from .collision.exports import CollisionExport, chosen_bodies, export_collision
 from .collision.imports import CollisionSettings, import_collision
-from .exports import chosen_model, export_flver
-from .found import models
+from .exports import export_flver
 from .imports import import_flver
+from .keys import models
 from .preferences import Preferences
 from .result import ClothResult, CollisionResult, ImportedBody, ImportedCloth, ImportedModel, ImportResult
 from .settings import (

@@ -19,15 +19,15 @@ from ..codec.binary import Array
 from ..maths import affine, axes
 from ..model import PlacedModel
 from ..model.placement import named_nodes
-from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
+from .keys import COLLECTIONS, PREFIX
+from .properties import record_properties, set_properties
+from .texts import shown_name, stored_text
 
 # columns: where a bone's x, y and z point in its node's axes
 TURN = np.array([[0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 MIN_LENGTH = 0.01  # metres; Blender 4.5 deletes bones of almost no length
 FAR = 1e-5  # least length of a bone, as a share of how far out it is: else its two ends are one number
 ON_AXIS = 1e-3  # a child lies on the bone's axis when it is off it by less than this share of its distance
-
-COLLECTIONS = ("skeleton", "dummy owners", "mesh owners", "unused")
 
 
 @dataclass

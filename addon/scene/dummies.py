@@ -12,7 +12,9 @@ from ..codec.binary import Array
 from ..maths import affine, axes
 from ..model import PlacedModel
 from .armature import BuiltArmature
-from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
+from .keys import PREFIX
+from .properties import record_properties, set_properties
+from .texts import shown_name, stored_text
 
 
 def build(model: PlacedModel, name: str, collection: Any, armature: BuiltArmature | None, size: float) -> list[Any]:

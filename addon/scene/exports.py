@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..codec import FormatError
 from ..codec.flver import Flver
 from . import provenance
-from .found import models
-from .gather.flver import gather, own_objects
+from .gather.flver import gather
 from .problems import Problems
 from .settings import FlverExportSettings
-from .writing import ExportResult, write_output
-
-
-def chosen_model(context: Any) -> Any:
-    """Return the collection of the active model, else of the only one; None where there is no telling which.
-
-    The active model is the one of the active object, else the one that the active collection is of.
-    """
-    return chosen(context, models(context), own_objects)
-
-
-def chosen(context: Any, found: list[Any], objects: Callable[[Any], Sequence[Any]]) -> Any:
-    """Return the active one of some collections, else the only one; None where there is no telling which.
-
-    Args:
-        context: Blender's.
-        found: the collections.
-        objects: what belongs to one; the active object counts first, then the active collection.
-    """
-    active = context.view_layer.objects.active
-    for collection in found:
-        if active is not None and active in objects(collection):
-            return collection
-    for collection in reversed(found):  # those inside others come later
-        if context.collection is not None and context.collection in (collection, *collection.children_recursive):
-            return collection
-    return found[0] if len(found) == 1 else None
+from .writing import ExportResult, catching, write_output
 
 
 def export_flver(
@@ -63,7 +35,7 @@ def export_flver(
     settings = settings or FlverExportSettings()
     result = ExportResult(Path(target))
     problems = Problems(result.errors, result.warnings)
-    try:
+    with catching(problems, result.target.name):
         with result.timings.stage("source"):
             template = Flver.read(provenance.source_bytes(collection), collection.name)
         with result.timings.stage("gather"):
@@ -79,10 +51,6 @@ def export_flver(
                 result.target, data, source, ".flver", wrapper=settings.wrapper, problems=problems
             )
         result.data = data
-    except FormatError as error:
-        problems.error(str(error))
-    except OSError as error:
-        problems.error(f"{result.target.name}: {error.strerror or error}")
     return result
 
 

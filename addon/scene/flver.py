@@ -12,11 +12,13 @@ from ..model.textures import Look
 from . import armature as armatures
 from . import dummies, materials
 from .images import Images
+from .keys import PREFIX
 from .meshes import MeshBuilder, uv_maps
-from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
+from .properties import record_properties, set_properties
 from .result import ImportedModel, Timings
 from .settings import FlverSettings, Lods
 from .shading import shade
+from .texts import shown_name, stored_text
 
 _FILE_FIELDS = ("magic", "data_offset", "data_size")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..codec.binary import Array
 from ..codec.flver import Vertices
-from .properties import PREFIX
+from .keys import PREFIX
 
 POSITION = PREFIX + "position"
 PLACED = PREFIX + "placed"  # of static meshes: where the vertex was shown, in the games' axes

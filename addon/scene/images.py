@@ -8,7 +8,8 @@ from typing import Any
 import bpy
 
 from ..model.textures import Picture, Role
-from .properties import PREFIX, shown_name
+from .keys import PREFIX
+from .texts import shown_name
 
 HASH = PREFIX + "texture_sha256"
 IN_COLOR = {Role.ALBEDO, Role.EMISSIVE}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..codec.binary import Array
-from .properties import PREFIX, loaded_text, shown_text
+from .keys import PREFIX
+from .texts import loaded_text, shown_text
 
 REFERENCE, NAME = PREFIX + "reference_id", PREFIX + "name"
 

@@ -9,7 +9,9 @@ from typing import Any
 import bpy
 
 from ..codec.flver import Flver, GxList, Material
-from .properties import PREFIX, record_properties, set_properties, shown_name, stored_text
+from .keys import PREFIX
+from .properties import record_properties, set_properties
+from .texts import shown_name, stored_text
 
 _FILE_FIELDS = (
     "name_offset", "path_offset", "type_offset", "gx_offset", "texture_count", "first_texture", "string_size",

@@ -14,7 +14,9 @@ from ..maths import axes
 from ..model import Level, PlacedMesh, PlacedModel
 from . import geometry, held
 from .armature import BuiltArmature
-from .properties import PREFIX, property_value, set_properties, shown_name
+from .keys import PREFIX
+from .properties import property_value, set_properties
+from .texts import shown_name
 
 
 class MeshBuilder:

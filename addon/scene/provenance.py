@@ -14,11 +14,12 @@ from ..codec import FormatError
 from ..codec.binary import Buffer
 from ..codec.source import Member, Source, open_source
 from ..codec.target import BACKUP, Place
-from .found import HASH
-from .properties import PREFIX, loaded_text, set_properties, stored_text
+from .keys import HASH, PREFIX, SOURCE
+from .properties import set_properties
+from .texts import loaded_text, stored_text
 
 PACKED_MAX = 64 << 20  # bytes; above, each undo step would cost too much
-FILE, MEMBER, MEMBER_ID, SOURCE, TYPES = "file", "member", "member_id", "source_sha256", "types_sha256"
+FILE, MEMBER, MEMBER_ID, TYPES = "file", "member", "member_id", "types_sha256"
 PACKED = PREFIX + "source"
 
 

@@ -12,7 +12,7 @@ import bpy
 
 from ..model.textures import Alpha, Look, Role, Slot
 from .images import Images
-from .properties import PREFIX
+from .keys import PREFIX
 
 GROUP, GROUP_NAME = PREFIX + "normal_group", "Game Normal Map"
 ROUGH = 0.8  # where no picture tells

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .gather.flver import is_level, own_objects
-from .properties import PREFIX
+from .keys import PREFIX, is_level, own_objects
 
 MESHES, LEVELS, DUMMIES = "MESHES", "LEVELS", "DUMMIES"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -67,6 +69,17 @@ class ExportResult:
     def details(self) -> list[str]:
         """All problems and warnings, a line each."""
         return [str(problem) for problem in (*self.errors, *self.warnings)]
+
+
+@contextmanager
+def catching(problems: Problems, file: str) -> Iterator[None]:
+    """Turn what cannot be written into errors; ``file`` is the name of what is being written."""
+    try:
+        yield
+    except FormatError as error:
+        problems.error(str(error))
+    except OSError as error:
+        problems.error(f"{file}: {error.strerror or error}")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,22 @@ from ..operators.cloth_collidables import active_collidable
 from ..operators.cloth_edit import VALUES, active_sim, owner
 from ..operators.cloth_playback import SETS, UsesPlayer
 from ..operators.cloth_values import PROPERTY
-from ..scene.cloth.keys import BONE, KIND, PINNED, PREFIX, SHAPE, SIM, SIMS, STIFFNESS, cloths
+from ..scene.cloth.keys import (
+    BONE,
+    EDIT,
+    KIND,
+    PARAMETERS,
+    PINNED,
+    PREFIX,
+    RANGE,
+    SHAPE,
+    SIM,
+    SIMS,
+    STIFFNESS,
+    cloths,
+    sim_objects,
+)
+from ..scene.texts import loaded_text
 from .sidebar import TAB, columns, draw_lines
 
 TITLES = {kind: title for kind, title, _ in SETS.values()}
@@ -39,8 +54,6 @@ class VIEW3D_PT_ossuary_cloth_edit(_Part, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         """Draw what the active object is."""
-        from ..scene.cloth.editing import EDIT
-
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -74,8 +87,6 @@ def _draw_mesh(layout: Any) -> None:
 
 def _draw_sim(layout: Any, context: Any, obj: Any) -> None:
     """Show settings and stiffness of the simulated cloth that points or links are of."""
-    from ..scene.cloth.values import RANGE, sim_objects
-
     collection = owner(context)
     if collection is None:
         return
@@ -124,10 +135,6 @@ def _draw_set(layout: Any, obj: Any) -> None:
 
 def _draw_collidable(layout: Any, context: Any, obj: Any) -> None:
     """Show shape, bone and cloths of a collidable."""
-    from ..scene.cloth.shapes import PARAMETERS
-    from ..scene.cloth.values import sim_objects
-    from ..scene.properties import loaded_text
-
     fields = getattr(obj, PROPERTY)
     layout.prop(fields, "name_stored")
     layout.label(text=f"{obj[SHAPE]} on {obj.parent_bone or loaded_text(obj[BONE]) or 'no bone'}", icon="PHYSICS")
@@ -152,7 +159,6 @@ class VIEW3D_PT_ossuary_cloth_changes(_Part, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         """List it, with what cannot be written."""
         from ..codec import FormatError
-        from ..scene.cloth.values import sim_objects
 
         layout, collection = self.layout, owner(context)
         if collection is None:

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..operators.collision import PROPERTY
-from ..scene.collision.shades import CollisionSet
+from ..scene.collision.keys import ACTIVE, LABEL, PREFIX, SET, CollisionSet, collision_objects, layer_collections
 from ..scene.result import counted
 from .icons import icon
 from .sidebar import TAB
@@ -29,8 +29,6 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""
-        from ..scene.collision.sets import ACTIVE, SET, collision_objects
-
         layout = self.layout
         bodies = collision_objects(context.scene)
         if not bodies:
@@ -55,7 +53,6 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         column.operator("export_scene.ossuary_collision", **icon("export"))
 
     def _draw_sets(self, layout: Any, context: Any, bodies: list[Any]) -> None:
-        from ..scene.collision.sets import PREFIX, SET, layer_collections
 
         column = layout.column(align=True)
         for name in CollisionSet:
@@ -74,7 +71,7 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         row.operator_menu_enum("object.ossuary_collision_assign", "set", text="Assign to")
 
     def _draw_legend(self, layout: Any, context: Any, bodies: list[Any]) -> None:
-        from ..scene.collision.colors import LABEL, legend
+        from ..scene.collision.colors import legend
 
         lines = legend(obj for obj in bodies if obj.visible_get(view_layer=context.view_layer))
         blocks = {block[LABEL]: block for block in bpy.data.materials if LABEL in block}

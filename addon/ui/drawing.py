@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import blf
 import bpy
 import gpu
+import numpy as np
 from gpu_extras.batch import batch_for_shader
 
 from ..operators.collision import PROPERTY as COLLISION
+from ..scene.collision.colors import legend
+from ..scene.collision.keys import LABEL, SET
+from ..scene.labels import Labels, dummy_labels, node_labels
 from .labels import arrange
-
-if TYPE_CHECKING:
-    from ..scene.labels import Labels
 
 FONT = 0
 SIZE = 11  # points
@@ -30,8 +31,6 @@ GAMMA = 2.2
 
 def draw(context: Any, *, dummies: bool, nodes: bool, collision: bool) -> None:
     """Draw the overlays that are on into the region of a 3D view."""
-    from ..scene.labels import dummy_labels, node_labels
-
     scale = context.preferences.system.ui_scale
     objects = context.visible_objects
     blf.size(FONT, SIZE * scale)
@@ -52,8 +51,6 @@ def draw(context: Any, *, dummies: bool, nodes: bool, collision: bool) -> None:
 
 def _labels(context: Any, kinds: Sequence[tuple[Labels, Sequence[float]]], scale: float) -> int:
     """Write labels of some colours beside their points; return how many there are too many."""
-    import numpy as np
-
     if not kinds:
         return 0
     texts = [text for labels, _ in kinds for text in labels.texts]
@@ -71,9 +68,6 @@ def _labels(context: Any, kinds: Sequence[tuple[Labels, Sequence[float]]], scale
 
 def _legend(context: Any, objects: Sequence[Any]) -> list[tuple[Sequence[float] | None, str]]:
     """Return the lines of the legend: what the colours of collision in sight tell."""
-    from ..scene.collision.colors import LABEL, legend
-    from ..scene.collision.sets import SET
-
     lines = legend(obj for obj in objects if SET in obj and obj.type == "MESH")
     if not lines:
         return []
@@ -92,7 +86,7 @@ def _legend(context: Any, objects: Sequence[Any]) -> list[tuple[Sequence[float] 
 def _column(context: Any, lines: list[tuple[Sequence[float] | None, str]], scale: float) -> None:
     """Write lines below each other into the lower right corner, left of the sidebar, with squares of their colour."""
     widths = [blf.dimensions(FONT, text)[0] + (LINE * scale if color else 0) for color, text in lines]
-    left = context.region.width - _sidebar(context.area) - EDGE * scale - max(widths, default=0)
+    left = context.region.width - _sidebar(context) - EDGE * scale - max(widths, default=0)
     height = EDGE * scale + LINE * scale * len(lines)
     for row, (color, text) in enumerate(lines):
         y = height - LINE * scale * (row + 1)
@@ -103,12 +97,12 @@ def _column(context: Any, lines: list[tuple[Sequence[float] | None, str]], scale
         blf.draw(FONT, text)
 
 
-def _sidebar(area: Any) -> int:
+def _sidebar(context: Any) -> int:
     """Return the pixels of a view that its sidebar covers."""
-    covered = [
-        each.width for each in area.regions if each.type == "UI" and each.alignment == "RIGHT" and each.width > 1
-    ]
-    return sum(covered) if bpy.context.preferences.system.use_region_overlap else 0
+    if not context.preferences.system.use_region_overlap:
+        return 0
+    regions = context.area.regions
+    return sum(each.width for each in regions if each.type == "UI" and each.alignment == "RIGHT" and each.width > 1)
 
 
 def _square(x: float, y: float, size: float, color: Sequence[float]) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..codec.binary import Array
+import numpy as np
 
+from ..codec.binary import Array
 
 ROW, COLUMN = 14.0, 8.0  # pixels of the raster in which labels are kept apart, at a scale of 1
 
@@ -44,8 +43,6 @@ def arrange(
         most: labels, all in all.
         scale: of the raster.
     """
-    import numpy as np
-
     places, depth, shown = project(points, perspective, size)
     near = np.flatnonzero(shown)
     near = near[np.argsort(depth[near], kind="stable")]
@@ -82,8 +79,6 @@ def project(points: Array, perspective: Array, size: tuple[int, int]) -> tuple[A
         (n, 2) pixels from the lower left corner; (n,) depth, less is nearer; (n,) bool, whether they are in the view,
         in front of the viewer and before its far end.
     """
-    import numpy as np
-
     clip = points @ perspective[:, :3].T + perspective[:, 3]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         seen = clip[:, :3] / clip[:, 3:]

@@ -6,16 +6,17 @@ from typing import Any
 
 import bpy
 
-from ..scene.found import models
+from ..scene.chosen import chosen_model
+from ..scene.keys import COLLECTIONS, PREFIX, models
 from ..scene.result import counted
+from ..scene.shown import DUMMIES, LEVELS, MESHES, are_shown, model_parts
+from ..scene.texts import loaded_text
 from .icons import icon
 from .sidebar import TAB
 
 GAMES = {"sekiro": "Sekiro", "eldenring": "Elden Ring"}
 # by the name of a bone collection: what is written beside its eye
-BONES = {
-    "skeleton": "Skeleton", "dummy owners": "Dummies' Nodes", "mesh owners": "Meshes' Nodes", "unused": "Unused Nodes",
-}  # fmt: skip
+BONES = dict(zip(COLLECTIONS, ("Skeleton", "Dummies' Nodes", "Meshes' Nodes", "Unused Nodes"), strict=True))
 
 
 class VIEW3D_PT_ossuary_model(bpy.types.Panel):
@@ -37,9 +38,6 @@ class VIEW3D_PT_ossuary_model(bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""
-        from ..scene import chosen_model
-        from ..scene.shown import model_parts
-
         layout = self.layout
         collection = chosen_model(context)
         if collection is None:
@@ -57,9 +55,7 @@ class VIEW3D_PT_ossuary_model(bpy.types.Panel):
 
 def _draw_facts(layout: Any, collection: Any, parts: dict[str, list[Any]], armature: Any) -> None:
     """Say what the model is, where it came from and what it holds."""
-    from ..scene.properties import PREFIX, loaded_text
     from ..scene.provenance import Origin
-    from ..scene.shown import DUMMIES, MESHES
 
     box = layout.box().column(align=True)
     game = GAMES.get(collection.get(PREFIX + "game", ""), "")
@@ -76,8 +72,6 @@ def _draw_facts(layout: Any, collection: Any, parts: dict[str, list[Any]], armat
 
 def _draw_eyes(layout: Any, context: Any, parts: dict[str, list[Any]], armature: Any) -> None:
     """Draw the switches of what is shown."""
-    from ..scene.shown import DUMMIES, LEVELS, MESHES, are_shown
-
     grid = layout.grid_flow(columns=2, even_columns=True, align=True, row_major=True)
     for part, title in ((MESHES, "Meshes"), (DUMMIES, "Dummies"), (LEVELS, "Levels of Detail")):
         if parts[part]:

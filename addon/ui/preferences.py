@@ -9,9 +9,10 @@ from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
 
 from ..operators.collision import recolor
 from ..operators.preferences import COLOR, folder
-from ..scene.collision.shades import SET_COLORS, CollisionSet, rgb_of
+from ..scene.collision.keys import CollisionSet
+from ..scene.collision.shades import SET_COLORS, rgb_of
 
-FOLDERS = (("sekiro_folder", "sekiro"), ("elden_ring_folder", "eldenring"))  # and the value of Game
+FOLDERS = (("sekiro_folder", "sekiro"), ("elden_ring_folder", "eldenring"))  # with the values of Game
 LABELS = {
     CollisionSet.HIGH: "h", CollisionSet.LOW: "l", CollisionSet.FALL: "f", CollisionSet.RAGDOLL: "Ragdoll",
     CollisionSet.OTHER: "Other",
@@ -31,7 +32,6 @@ def _folder(title: str) -> Any:
 
 
 def _color(name: CollisionSet) -> Any:
-
     return FloatVectorProperty(
         name=LABELS[name],
         description="Colour of the bodies of this set; hit materials are shades of it",

@@ -72,7 +72,8 @@ def import_all(path: Path) -> None:
     import bpy
 
     import addon.scene
-    from addon.scene.collision.colors import Mode, paint_all
+    from addon.scene.collision.colors import paint_all
+    from addon.scene.collision.keys import Mode
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     start = time.perf_counter()

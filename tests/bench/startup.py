@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from tests.fresh import run_python
+from tests.panels import drawn
 
 RUNS = 15  # processes; the first fill the cache of compiled modules
 MOST = 60.0  # milliseconds that enabling may take
@@ -41,7 +42,7 @@ def run() -> None:
 
 
 def _measure_use() -> None:
-    """Measure what Blender does for the extension in a scene without cloth: frame changes, and the polls of panels."""
+    """Measure what Blender does for the extension in a scene without cloth: frame changes, and panels."""
     import bpy
 
     import addon
@@ -61,7 +62,11 @@ def _measure_use() -> None:
         polls = [kind.poll for kind in panels if hasattr(kind, "poll")]
         spent = _per_call(lambda: [poll(bpy.context) for poll in polls])
         print(f"the polls of {len(polls)} of {len(panels)} panels: {spent:.1f} microseconds a redraw of the sidebar")
-        loaded = [name for name in ("addon.codec", "addon.cloth", "addon.model") if name in sys.modules]
+        shown = [kind for kind in panels if not hasattr(kind, "poll") or kind.poll(bpy.context)]
+        spent = _per_call(lambda: [drawn(kind) for kind in shown])
+        print(f"drawing the {len(shown)} that are shown, into a layout of Python's: {spent:.1f} microseconds")
+        heavy = ("addon.codec", "addon.collision", "addon.cloth", "addon.model", "addon.scene.api")
+        loaded = [name for name in heavy if name in sys.modules]
         print("loaded by that:", ", ".join(loaded) or "nothing")
     finally:
         addon.unregister()

@@ -14,6 +14,12 @@ from addon.codec.havok.cloth import store_cloth
 from tests.cloth.editing import random_values, source, trails
 
 BYTES = (0, 127, 128, 255)
+PLAIN = {
+    "hclSimClothData::ParticleData", "hclStandardLinkConstraintSet::Link", "hclStretchLinkConstraintSet::Link",
+    "hclBendStiffnessConstraintSet::Link", "hclLocalRangeConstraintSet::LocalConstraint", "hkVector4", "hkMatrix4",
+    "hclMoveParticlesOperator::VertexParticlePair",
+}  # fmt: skip
+"""Classes without references: a reference that leads elsewhere is refused before cloth is read."""
 
 
 @pytest.mark.parametrize("name", ["HD_M_1140_c.hkx", "banner"])
@@ -23,10 +29,8 @@ def test_damage_is_told_or_harmless(corpus, name):
     for seed in range(25):
         random = np.random.default_rng(seed)
         tag = own.tag()
-        items = [
-            item for item in tag.items if len(item.raw) and item.layout.name.startswith(("hcl", "hkReal", "hkUint"))
-        ]
-        for place in random.choice(len(items), 3):
+        items = [item for item in tag.items if len(item.raw) and item.layout.name in PLAIN]
+        for place in random.choice(len(items), 2):
             raw = items[place].raw
             raw[random.integers(len(raw), size=4)] = random.choice(BYTES, 4)
         with warnings.catch_warnings():

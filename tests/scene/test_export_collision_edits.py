@@ -9,7 +9,7 @@ from addon.codec import Tagfile, read_collision
 from addon.codec.havok.collision import NO_MATERIAL
 from addon.collision import check, surface
 from addon.collision.compiler import Cancelled
-from addon.scene.collision.sets import ACTIVE
+from addon.scene.collision.keys import ACTIVE
 from tests.collision.build import body, build, grid
 from tests.collision.parts import box, extern
 from tests.scene import collision_files as made

@@ -35,8 +35,8 @@ def ground(scene):
 def make(objects, beside=None, **settings):
     import bpy
 
+    from addon.scene.collision.keys import CollisionSet
     from addon.scene.collision.make import NewCollision, make_collision
-    from addon.scene.collision.shades import CollisionSet
 
     bpy.context.view_layer.update()
     settings["set"] = CollisionSet(settings.get("set", "h"))

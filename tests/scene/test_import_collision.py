@@ -236,8 +236,8 @@ def test_colours_by_every_mode(scene_api, scene, tmp_path):
 
 
 def test_shades_differ_in_lightness(blender):
-    from addon.scene.collision.colors import Mode, color_of
-    from addon.scene.collision.shades import CollisionSet
+    from addon.scene.collision.colors import color_of
+    from addon.scene.collision.keys import CollisionSet, Mode
 
     lights = [sum(color_of(Mode.MATERIAL, CollisionSet.HIGH, name).rgb) for name in range(20, 28)]
     assert min(abs(a - b) for place, a in enumerate(lights) for b in lights[:place]) > 0.01

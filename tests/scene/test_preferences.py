@@ -35,7 +35,8 @@ def test_without_an_add_on_they_are_the_defaults(scene):
 
 def test_what_the_user_sets_arrives(stored, tmp_path):
     from addon.scene import GameFolders
-    from addon.scene.collision.shades import SET_COLORS, CollisionSet
+    from addon.scene.collision.keys import CollisionSet
+    from addon.scene.collision.shades import SET_COLORS
 
     assert read().folders == GameFolders()
     for name, shade in SET_COLORS.items():
@@ -85,12 +86,12 @@ def test_the_operator_hands_the_folders_down(stored, tmp_path, monkeypatch, tiny
     import bpy
 
     from addon.operators import import_flver
-    from addon.scene import GameFolders
+    from addon.scene import GameFolders, api
 
     seen = []
-    real = import_flver.import_flver
+    real = api.import_flver
     monkeypatch.setattr(
-        import_flver, "import_flver", lambda *args, **options: seen.append((args[2], options)) or real(*args, **options)
+        api, "import_flver", lambda *args, **options: seen.append((args[2], options)) or real(*args, **options)
     )
     stored.elden_ring_folder = str(tmp_path)
     bpy.ops.import_scene.ossuary_flver(filepath=str(tiny_file), textures=False)

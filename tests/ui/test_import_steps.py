@@ -78,7 +78,7 @@ def test_a_file_is_imported_at_each_tick(job, monkeypatch):
 
     work, context, said = job
     kept = []
-    monkeypatch.setattr(report, "keep", lambda _context, summary, details: kept.append((summary, details)))
+    monkeypatch.setattr(report, "keep", lambda _context, summary, details, _seconds: kept.append((summary, details)))
     assert work.execute(context) == {"RUNNING_MODAL"}
     assert context.window_manager.handlers == [work]
     assert not bpy.data.collections
@@ -111,7 +111,7 @@ def test_esc_keeps_what_is_there_and_leaves_the_rest(job, monkeypatch):
 
     work, context, said = job
     kept = []
-    monkeypatch.setattr(report, "keep", lambda _context, summary, _details: kept.append(summary))
+    monkeypatch.setattr(report, "keep", lambda _context, summary, _details, _seconds: kept.append(summary))
     work.execute(context)
     work.modal(context, timer())
     assert work.modal(context, SimpleNamespace(type="ESC")) == {"FINISHED"}

@@ -59,7 +59,7 @@ def _rows(wrong: Array, text: str, word: str = "row") -> Iterator[str]:
 
 def _particles(sim: records.SimCloth) -> Iterator[Broken]:
     free = sim.mass > 0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         inverse = np.where(free, np.float32(1) / sim.mass, np.float32(0))
     checks = (
         ("inverse mass", sim.inverse_mass != inverse, "the inverse mass is not that of the mass"),

@@ -20,7 +20,7 @@ from ..settings import Settings
 from ..setup import build_setup
 from ..state import Pose
 from ..step import new_state, reset, step
-from .edited import sim_title
+from .edited import QUIET, sim_title
 from .formulas import lengths
 
 STEPS = 120
@@ -55,6 +55,7 @@ class Trial:
     motion: Array
 
 
+@np.errstate(**QUIET)
 def try_out(
     file: records.ClothFile, steps: int = STEPS, *, triangles: Mapping[tuple[int, int], Array] | None = None
 ) -> Trial:

@@ -14,12 +14,13 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...codec.havok.cloth.constraints import Links
 from ...maths import axes
-from ..properties import set_properties, shown_name, stored_text
+from ..properties import set_properties
+from ..texts import shown_name, stored_text
 from . import nodes, shapes
-from .keys import BONE, KIND, NAME, PREFIX, RUNTIME, SIM, SIMS, SOURCE
+from .keys import BONE, KIND, NAME, PREFIX, RUNTIME, SET, SIM, SIMS, SOURCE
 from .placing import place_at
 from .pointclouds import new_points, write
-from .values import REST, SET, write_rows, write_values
+from .values import REST, write_rows, write_values
 
 COLLIDABLE = (0.35, 0.75, 0.4, 0.35)
 LINK_COLORS = {

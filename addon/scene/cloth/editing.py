@@ -14,24 +14,15 @@ from ...codec.binary import Array
 from ...maths import axes
 from ..gather.shown import evaluated
 from ..geometry import connect, fill
-from ..properties import set_properties, shown_name
+from ..properties import set_properties
+from ..texts import shown_name
 from .gather import StoredCloth
-from .keys import ARMATURE, KIND, PREFIX, SIM, VOLUME, parts
+from .keys import ARMATURE, EDIT, KIND, PREFIX, SIM, VOLUME, parts, sim_objects
 from .pointclouds import FIELDS, read, write
-from .values import (
-    PARTICLES,
-    REST,
-    count_points,
-    put_to_rest,
-    read_particles,
-    sim_objects,
-    write_inverse,
-    write_particles,
-)
+from .values import PARTICLES, REST, count_points, put_to_rest, read_particles, write_inverse, write_particles
 
 PARTICLE = "particle"  # the particle that a vertex is
 HIDDEN = PREFIX + "hidden"  # of an edit mesh: its point cloud was hidden before
-EDIT = "edit"
 
 
 def edit_mesh(collection: Any, sim: int) -> Any:

@@ -10,37 +10,15 @@ from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.havok.cloth import ClothFile
 from ...codec.havok.cloth.comparing import differences
 from ...codec.havok.cloth.storing import store_cloth
-from ..exports import chosen
 from ..problems import Problems
 from ..provenance import Origin
 from ..settings import ClothExportSettings
-from ..writing import ExportResult, write_output
+from ..writing import ExportResult, catching, write_output
 from .edits import EditedCloth, edited_cloth, source_tagfile
-from .keys import ARMATURE, PREFIX, TYPES, cloths
+from .keys import PREFIX, TYPES
 
 ENDING = ".hkx"
 INSIST = "Tried for two seconds, the cloth does not hold. The export option Write Even If Faulty writes it all the same"
-
-
-def cloth_of(scene: Any, obj: Any) -> Any:
-    """Return the collection of the cloth that an object is a part of, or that is alone on its armature; else None."""
-    found = cloths(scene)
-    for collection in found:
-        if obj in collection.all_objects[:]:
-            return collection
-    armature = obj if obj.type == "ARMATURE" else obj.find_armature()
-    on_it = [each for each in found if armature is not None and each.get(ARMATURE) == armature]
-    return on_it[0] if len(on_it) == 1 else None
-
-
-def chosen_cloth(context: Any) -> Any:
-    """Return the collection of the active cloth, else of the only one; None where there is no telling which.
-
-    The active cloth is the one of the active object, see `cloth_of`, else the one that the active collection is of.
-    """
-    active = context.view_layer.objects.active
-    own = None if active is None else cloth_of(context.scene, active)
-    return own or chosen(context, cloths(context.scene), lambda _: ())
 
 
 def export_cloth(
@@ -67,7 +45,7 @@ def export_cloth(
     settings = settings or ClothExportSettings()
     result = ExportResult(Path(target))
     problems = Problems(result.errors, result.warnings)
-    try:
+    with catching(problems, result.target.name):
         with result.timings.stage("gather"):
             edited = edited_cloth(collection)
             result.errors += edited.errors
@@ -85,10 +63,6 @@ def export_cloth(
                 result.target, data, source, ENDING, wrapper=settings.wrapper, problems=problems
             )
         result.data = data
-    except FormatError as error:
-        problems.error(str(error))
-    except OSError as error:
-        problems.error(f"{result.target.name}: {error.strerror or error}")
     return result
 
 

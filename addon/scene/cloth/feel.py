@@ -11,7 +11,8 @@ from ...cloth.edits import Feel, feel_of, values_of, with_feel
 from ...codec import FormatError
 from .edits import EditedCloth
 from .gather import StoredCloth
-from .values import count_points, read_stiffness, read_values, sim_objects, write_values
+from .keys import sim_objects
+from .values import count_points, read_stiffness, read_values, write_values
 
 
 def copy_feel(edited: EditedCloth, sim: int) -> str:

@@ -28,6 +28,7 @@ from .keys import (
     KIND,
     NAME,
     PREFIX,
+    RANGE,
     RUNTIME,
     SHAPE,
     SIM,
@@ -35,21 +36,12 @@ from .keys import (
     SOURCE,
     STIFFNESS,
     VOLUME,
+    sim_objects,
 )
 from .placing import read_placed
 from .pointclouds import read
 from .shapes import POINTS, RADII
-from .values import (
-    PARTICLES,
-    RANGE,
-    REST,
-    SETTINGS,
-    count_points,
-    read_rest,
-    read_stiffness,
-    read_values,
-    sim_objects,
-)
+from .values import PARTICLES, REST, SETTINGS, count_points, read_rest, read_stiffness, read_values
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,11 @@ from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.source import Kind, Member, Opener, open_source
 from ..cache import DecodedCache
 from ..files import Progress, import_files, is_wanted, nothing_found
-from ..properties import PREFIX as FLVER
-from ..properties import set_properties, shown_name
+from ..keys import PREFIX as FLVER
+from ..properties import set_properties
 from ..provenance import Origin
 from ..result import ClothResult, ImportedCloth, Timings
+from ..texts import shown_name
 from . import rig
 from .build import ClothBuilder
 from .keys import ARMATURE, DATA, MESHES, PREFIX, TYPES

@@ -18,6 +18,9 @@ POSE = PREFIX + "pose"  # what the user had set of the bones that cloth drives, 
 KIND = PREFIX + "kind"  # "points", "links", "collidables" or "edit"
 SIM = PREFIX + "sim"  # of points and links: the simulated cloth, by its number
 NAME = PREFIX + "name"  # as stored
+SET = PREFIX + "set_index"  # of links: which constraint set of the cloth they are
+GRAVITY = PREFIX + "gravity"  # of point clouds, in Blender's axes
+RANGE = PREFIX + "range_stiffness_"  # property of a local range; the set's number follows
 # of collidables
 SHAPE = PREFIX + "shape"  # the class of its record
 BONE = PREFIX + "bone"  # the stored name of the bone that carries it
@@ -26,18 +29,27 @@ SOURCE = PREFIX + "collidable"  # its number in the file; new ones have none
 HELD = PREFIX + "held"  # its place at its parent, as Blender had it once built
 DRAWN = PREFIX + "drawn"  # the parameters of the shape that its mesh is drawn from
 RUNTIME = PREFIX + "runtime"  # it was added from a file that the game adds: it is none of the cloth's own
-# of point clouds, and attributes of their points and of the edges of links
-GRAVITY = PREFIX + "gravity"  # in Blender's axes
-PINNED = "pinned"
-VOLUME = "volume_stiffness_"  # of particles that a volume pulls, -1 for others; the set's number follows
-STIFFNESS = {1: ("stiffness",), 2: ("bend_stiffness", "stretch_stiffness")}  # by the columns that a set has
 # of meshes whose armature modifier is off while they play: what it was. They stay the model's own: what has keys with
 # the prefix is no part of one
 SHOWN = "ossuary_armature_shown"
+# attributes of points, and of the mesh to edit them
+PINNED = "pinned"
+VOLUME = "volume_stiffness_"  # of particles that a volume pulls, -1 for others; the set's number follows
+# attributes of the edges of links by the columns of a set's stiffness
+STIFFNESS = {1: ("stiffness",), 2: ("bend_stiffness", "stretch_stiffness")}
 # attributes of meshes while they play
 POSITION = PREFIX + "position"
 SELECTION = PREFIX + "selection"
 POSED = PREFIX + "posed"
+
+EDIT = "edit"  # the kind of a mesh to edit particles
+SHAPED = ("MESH", "SURFACE", "META", "CURVE", "FONT")  # types of objects that collidables can be made of
+# by class of the record: what states the shape, in the order of its maker
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "Sphere": ("center", "radius"),
+    "Capsule": ("start", "end", "radius"),
+    "TaperedCapsule": ("small", "big", "small_radius", "big_radius"),
+}
 
 
 def cloths(scene: Any) -> list[Any]:
@@ -54,6 +66,23 @@ def cloths(scene: Any) -> list[Any]:
 def parts(collection: Any, kind: str) -> list[Any]:
     """Return a cloth's objects of a kind."""
     return [obj for obj in collection.all_objects if obj.get(KIND) == kind]
+
+
+def sim_objects(collection: Any) -> tuple[dict[int, Any], dict[tuple[int, int], Any], list[Any]]:
+    """Return a cloth's point clouds by simulated cloth, its links by cloth and set, and copies of either.
+
+    A copy is an object that says it is one that another is already: the one with the shortest name counts.
+    """
+    clouds: dict[int, Any] = {}
+    links: dict[tuple[int, int], Any] = {}
+    copies = []
+    for obj in sorted(collection.all_objects, key=lambda obj: (len(obj.name), obj.name)):
+        if obj.get(KIND) == "points":
+            if clouds.setdefault(obj[SIM], obj) is not obj:
+                copies.append(obj)
+        elif obj.get(KIND) == "links" and SET in obj and links.setdefault((obj[SIM], obj[SET]), obj) is not obj:
+            copies.append(obj)
+    return clouds, links, copies
 
 
 def edited_objects(collection: Any) -> list[Any]:

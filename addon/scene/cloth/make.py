@@ -16,10 +16,8 @@ from ...codec.havok.cloth import ClothFile
 from ...maths import axes
 from . import rig
 from .build import ClothBuilder
-from .keys import ARMATURE, KIND, SIMS
+from .keys import ARMATURE, KIND, SHAPED, SIMS
 from .placing import rigid_part
-
-SHAPED = ("MESH", "SURFACE", "META", "CURVE", "FONT")
 
 
 def add_collidables_from(

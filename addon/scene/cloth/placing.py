@@ -17,7 +17,7 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...maths import axes
 from ..gather.shown import evaluated
-from ..properties import loaded_text
+from ..texts import loaded_text
 from . import rig, shapes
 from .keys import BONE, DRAWN, HELD, NAME, SHAPE, SIMS, SOURCE
 

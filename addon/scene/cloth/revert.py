@@ -9,14 +9,14 @@ import bpy
 from ...cloth.edits import PlacedCollidable
 from ...codec import FormatError
 from ...maths import axes
-from ..properties import stored_text
+from ..texts import stored_text
 from . import shapes
 from .build import ClothBuilder, edges, fill_edges
 from .gather import StoredCloth, collidable_objects
-from .keys import ARMATURE, NAME, SIMS, SOURCE
+from .keys import ARMATURE, NAME, SIMS, SOURCE, sim_objects
 from .placing import place_at
 from .pointclouds import write
-from .values import REST, count_points, put_to_rest, read_stiffness, sim_objects, write_rows, write_values
+from .values import REST, count_points, put_to_rest, read_stiffness, write_rows, write_values
 
 
 def revert_sim(collection: Any, stored: StoredCloth, sim: int) -> None:

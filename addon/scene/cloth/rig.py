@@ -19,7 +19,9 @@ from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile, Skeleton
 from ...maths import affine, axes
 from .. import armature as armatures
-from ..properties import PREFIX, set_properties, stored_text
+from ..keys import PREFIX
+from ..properties import set_properties
+from ..texts import stored_text
 from .keys import POSE
 
 CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}

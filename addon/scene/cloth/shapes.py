@@ -17,15 +17,9 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...maths import axes
 from ..geometry import connect, fill
-from .keys import DRAWN, PREFIX, SHAPE
+from .keys import DRAWN, PARAMETERS, PREFIX, SHAPE
 
 POINTS, RADII = ("center", "start", "end", "small", "big"), ("radius", "small_radius", "big_radius")
-# by class of the record: what states the shape, in the order of its maker
-PARAMETERS: dict[str, tuple[str, ...]] = {
-    "Sphere": ("center", "radius"),
-    "Capsule": ("start", "end", "radius"),
-    "TaperedCapsule": ("small", "big", "small_radius", "big_radius"),
-}
 _MAKERS: dict[str, Callable[..., records.Shape]] = {
     "Sphere": makers.sphere,
     "Capsule": makers.capsule,

@@ -18,12 +18,10 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...maths import axes
 from ..gather.shown import evaluated
-from .keys import GRAVITY, KIND, PINNED, PREFIX, SIM, STIFFNESS, VOLUME, parts
+from .keys import GRAVITY, PINNED, PREFIX, RANGE, SIM, STIFFNESS, VOLUME, parts, sim_objects
 from .pointclouds import read, write
 
 REST = "rest"  # where a particle rests, which playing leaves alone
-RANGE = PREFIX + "range_stiffness_"  # property of a local range; the set's number follows
-SET = PREFIX + "set_index"  # of links: which constraint set of the cloth they are
 ROW = "row"  # of their edges: which link of the set
 # attribute of points, its type, what of the values it is
 PARTICLES = (
@@ -36,25 +34,8 @@ PARTICLES = (
     ("range_below", "FLOAT", "min_normal"),
     ("collision_mask", "INT", "mask"),
 )
-# properties of point clouds by the name of the value; `GRAVITY` besides, in Blender's axes
+# properties of point clouds by the name of the value; gravity besides, in Blender's axes
 SETTINGS = ("damping", "substeps", "iterations", "landscape", "landscape_radius", "landscape_tolerance")
-
-
-def sim_objects(collection: Any) -> tuple[dict[int, Any], dict[tuple[int, int], Any], list[Any]]:
-    """Return a cloth's point clouds by simulated cloth, its links by cloth and set, and copies of either.
-
-    A copy is an object that says it is one that another is already: the one with the shortest name counts.
-    """
-    clouds: dict[int, Any] = {}
-    links: dict[tuple[int, int], Any] = {}
-    copies = []
-    for obj in sorted(collection.all_objects, key=lambda obj: (len(obj.name), obj.name)):
-        if obj.get(KIND) == "points":
-            if clouds.setdefault(obj[SIM], obj) is not obj:
-                copies.append(obj)
-        elif obj.get(KIND) == "links" and SET in obj and links.setdefault((obj[SIM], obj[SET]), obj) is not obj:
-            copies.append(obj)
-    return clouds, links, copies
 
 
 def write_values(cloud: Any, links: Mapping[int, Any], record: records.SimCloth, values: SimValues) -> None:

@@ -15,8 +15,10 @@ from ...codec.source import Member
 from ...collision import Surface
 from ...maths import axes
 from .. import geometry
-from ..properties import set_properties, shown_name, stored_text
-from .sets import ACTIVE, AREA, PART, PREFIX, SET, Place
+from ..properties import set_properties
+from ..texts import shown_name, stored_text
+from .keys import ACTIVE, AREA, PART, PREFIX, SET
+from .sets import Place
 
 INT32 = 1 << 31
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import bpy
@@ -17,11 +16,9 @@ import numpy as np
 from ...codec.binary import Array
 from ...codec.havok.collision import NO_MATERIAL
 from ...collision import SurfaceKind
-from .sets import PREFIX, SET
-from .shades import SET_COLORS, CollisionSet, SetColors, rgb_of
+from .keys import LABEL, LEGEND, PREFIX, SET, CollisionSet, Mode
+from .shades import SET_COLORS, SetColors, rgb_of
 
-LABEL = PREFIX + "color"
-LEGEND = PREFIX + "legend"
 SECTION_COLORS, NO_SECTION = 12, -1
 GOLDEN = 0.6180339887498949  # its multiples spread over 0..1
 
@@ -33,16 +30,6 @@ KIND_SHIFTS = {  # of hue, saturation (factor) and lightness, from the colour of
     SurfaceKind.MESH: (0.0, 1.0, 0.0), SurfaceKind.EXTERN_MESH: (0.04, 0.7, 0.08), SurfaceKind.CONVEX: (0.0, 0.75, 0.1),
     SurfaceKind.EXTERN_SHAPE: (0.12, 1.0, 0.16), SurfaceKind.POINTS: (-0.12, 1.0, -0.16),
 }  # fmt: skip
-
-
-class Mode(StrEnum):
-    """What colours tell."""
-
-    SET = "SET"
-    MATERIAL = "MATERIAL"
-    SECTION = "SECTION"
-    INTERIOR = "INTERIOR"
-    KIND = "KIND"
 
 
 @dataclass(frozen=True)
@@ -68,9 +55,8 @@ def color_of(mode: Mode, name: CollisionSet, code: int, colors: SetColors = SET_
         label = f"section {code}, {code + SECTION_COLORS}, ..."
         return Color(label, rgb_of((code / SECTION_COLORS, 0.55, 0.4 + 0.1 * (code % 4))))
     if mode is Mode.INTERIOR:
-        return Color(
-            "interior" if code else "not interior", rgb_of((0.02, 0.7, 0.45)) if code else rgb_of((0.55, 0.25, 0.7))
-        )
+        shade = (0.02, 0.7, 0.45) if code else (0.55, 0.25, 0.7)
+        return Color("interior" if code else "not interior", rgb_of(shade))
     kind, material = SurfaceKind(code >> 32), code & NO_MATERIAL
     shift, fade, light = KIND_SHIFTS[kind]
     hue, saturation, lightness = colors[name]

@@ -23,9 +23,8 @@ from ...collision.edits import Edited, edited_shape, new_extern, new_mesh
 from ..gather.collision import GatheredBody, gather_body
 from ..problems import Problems
 from ..settings import CollisionExportSettings
-from ..writing import ExportResult, Output, write_outputs
-from .sets import AREA, SET, collision_objects
-from .shades import CollisionSet
+from ..writing import ExportResult, Output, catching, write_outputs
+from .keys import AREA, SET, CollisionSet, collision_objects
 from .sources import CollisionSource
 
 ENDING = ".hkx"
@@ -103,10 +102,17 @@ class CollisionExport:
 
     def run(self, progress: Progress = no_progress) -> ExportResult:
         """Compile and write; see `export_collision`."""
+        try:
+            return self._run(progress)
+        except Cancelled:
+            self.problems.error("cancelled")
+            return self.result
+
+    def _run(self, progress: Progress) -> ExportResult:
         result, timings = self.result, self.result.timings
         if result.errors:
             return result
-        try:
+        with catching(self.problems, result.target.name):
             with timings.stage("compile"):
                 tags = [self._assembled(member, progress) for member in self._members]
             if result.errors:
@@ -121,12 +127,6 @@ class CollisionExport:
                     wrapper=self.settings.wrapper, problems=self.problems,
                 )  # fmt: skip
             result.data = outputs[0].data
-        except Cancelled:
-            self.problems.error("cancelled")
-        except FormatError as error:
-            self.problems.error(str(error))
-        except OSError as error:
-            self.problems.error(f"{result.target.name}: {error.strerror or error}")
         return result
 
     def _wanted(self, context: Any, bodies: list[Any]) -> list[Any]:

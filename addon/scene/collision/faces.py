@@ -12,7 +12,7 @@ from ...codec.binary import Array
 from ...codec.havok.collision import NO_MATERIAL
 from ...collision import SurfaceKind
 from .colors import KIND_TITLES, read
-from .sets import PREFIX, SET
+from .keys import PREFIX, SET
 
 LIKE = {"MATERIAL": "material", "SECTION": "section", "INTERIOR": "interior", "KIND": "kind", "DATA": "table entry"}
 

@@ -15,9 +15,10 @@ from ..cache import DecodedCache
 from ..files import Progress, import_files, is_wanted, nothing_found, stamp
 from ..result import CollisionResult, ImportedBody, Timings
 from .build import Origin, build
-from .colors import Mode, Palette, paint
-from .sets import SCALE, Groups, Place, place_of, sets_beside
-from .shades import SET_COLORS, CollisionSet, SetColors
+from .colors import Palette, paint
+from .keys import SCALE, CollisionSet, Mode
+from .sets import Groups, Place, place_of, sets_beside
+from .shades import SET_COLORS, SetColors
 from .sources import Packer
 
 KINDS = (Kind.COLLISION, Kind.RAGDOLL)

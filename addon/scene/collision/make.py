@@ -12,11 +12,13 @@ from ...codec import FormatError
 from ...codec.binary import Array
 from ...codec.havok.collision.bodies import NEW
 from ...collision import SurfaceKind
-from ..properties import set_properties, stored_text
+from ..properties import set_properties
+from ..texts import stored_text
 from .build import add_attribute
-from .colors import Mode, Palette, paint
-from .sets import ACTIVE, AREA, OF_MAPS, PART, PREFIX, SCALE, SET, Groups
-from .shades import SET_COLORS, CollisionSet, SetColors
+from .colors import Palette, paint
+from .keys import ACTIVE, AREA, OF_MAPS, PART, PREFIX, SCALE, SET, CollisionSet, Mode
+from .sets import Groups
+from .shades import SET_COLORS, SetColors
 from .sources import CollisionSource, share
 
 SDKS = {"sekiro": "20160200", "eldenring": "20180100"}  # by game

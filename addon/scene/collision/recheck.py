@@ -10,7 +10,7 @@ from ...codec import FormatError, Tagfile, read_collision
 from ...codec.havok.collision.shapes import MeshShape
 from ...codec.source import Source, open_source
 from ...collision import check
-from .sets import PREFIX
+from .keys import PREFIX
 
 
 def recheck(objects: Iterable[Any]) -> tuple[int, list[str]]:

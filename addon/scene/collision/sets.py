@@ -15,19 +15,11 @@ from typing import Any
 import bpy
 
 from ...codec.source import Kind, Member
-from ..properties import shown_name
-from .shades import CollisionSet
-
-PREFIX = "collision_"
-SET, PART, AREA = PREFIX + "set", PREFIX + "part", PREFIX + "area"
-ACTIVE = PREFIX + "active_material"  # of a body: the hit material of faces that are new
-SCALE = PREFIX + "scale"  # of a body without a part: its size in the scene as it was imported
+from ..texts import shown_name
+from .keys import AREA, OF_MAPS, PART, SET, CollisionSet
 
 _MAP = re.compile(r"([hlf])(\d[\d_]*?)(?:_(\d+))?", re.IGNORECASE)
 _ASSET = re.compile(r"(.+)_([hlf])", re.IGNORECASE)
-
-
-OF_MAPS = (CollisionSet.HIGH, CollisionSet.LOW, CollisionSet.FALL)
 
 
 @dataclass(frozen=True)
@@ -127,11 +119,6 @@ def _rounded(value: float) -> float:
     return float(Vector((value, 0, 0))[0])
 
 
-def collision_objects(scene: Any) -> list[Any]:
-    """Return the collision bodies of a scene."""
-    return [obj for obj in scene.objects if obj.type == "MESH" and SET in obj]
-
-
 def reassign(objects: Iterable[Any], name: CollisionSet, context: Any) -> None:
     """Move bodies to another set."""
     groups = Groups(context, 1.0)
@@ -142,14 +129,3 @@ def reassign(objects: Iterable[Any], name: CollisionSet, context: Any) -> None:
         if obj.name not in target.objects:
             target.objects.link(obj)
         obj[SET] = name.value
-
-
-def layer_collections(view_layer: Any, name: str) -> list[Any]:
-    """Return the view layer's entries for the collections of a set."""
-    found, waiting = [], [view_layer.layer_collection]
-    while waiting:
-        entry = waiting.pop()
-        if entry.collection.get(SET) == name:
-            found.append(entry)
-        waiting += entry.children
-    return found

@@ -1,24 +1,14 @@
-"""The sets of collision and their colours, as hue, saturation and lightness: what preferences are made of."""
+"""Shades: colours as they look, of which those of the sets of collision are the middle ones."""
 
 from __future__ import annotations
 
 import colorsys
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from types import MappingProxyType
 
+from .keys import CollisionSet
+
 GAMMA = 2.2
-
-
-class CollisionSet(StrEnum):
-    """What a body belongs to."""
-
-    HIGH = "h"
-    LOW = "l"
-    FALL = "f"
-    RAGDOLL = "ragdoll"
-    OTHER = "other"
-
 
 Shade = tuple[float, float, float]  # hue, saturation and lightness as they look, 0 to 1
 SetColors = Mapping[CollisionSet, Shade]
@@ -34,8 +24,10 @@ SET_COLORS: SetColors = MappingProxyType({
 
 
 def rgb_of(shade: Shade) -> tuple[float, float, float]:
-    """Return the linear colour of a shade."""
-    return _rgb(*shade)
+    """Return the linear colour of a shade; hues go round, too light and too dark ones are brought back."""
+    hue, saturation, lightness = shade
+    red, green, blue = colorsys.hls_to_rgb(hue % 1.0, min(max(lightness, 0.12), 0.88), min(max(saturation, 0.0), 1.0))
+    return red**GAMMA, green**GAMMA, blue**GAMMA
 
 
 def shade_of(rgb: Iterable[float]) -> Shade:
@@ -43,9 +35,3 @@ def shade_of(rgb: Iterable[float]) -> Shade:
     red, green, blue = (min(max(channel, 0.0), 1.0) ** (1 / GAMMA) for channel in rgb)
     hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
     return hue, saturation, lightness
-
-
-def _rgb(hue: float, saturation: float, lightness: float) -> tuple[float, float, float]:
-    """Return the linear colour of a hue, saturation and lightness as they look."""
-    red, green, blue = colorsys.hls_to_rgb(hue % 1.0, min(max(lightness, 0.12), 0.88), min(max(saturation, 0.0), 1.0))
-    return red**GAMMA, green**GAMMA, blue**GAMMA

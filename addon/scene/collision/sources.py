@@ -12,12 +12,12 @@ import bpy
 
 from ...codec.binary import Buffer
 from ...codec.source import Member, Source
-from .. import provenance
+from .. import keys, provenance
 from ..provenance import PACKED_MAX, Origin, sha256
-from .sets import PREFIX
+from .keys import PREFIX
 
 PACKED = PREFIX + "packed_"  # followed by the hash
-SOURCE, TYPES = PREFIX + provenance.SOURCE, PREFIX + provenance.TYPES
+SOURCE, TYPES = PREFIX + keys.SOURCE, PREFIX + provenance.TYPES
 HASH_DIGITS = 32  # names of properties have 63 characters at most
 
 

@@ -16,8 +16,10 @@ from ...model.binding import Renumbering
 from ...model.bounds import INVERTED
 from ...model.following import LINKS
 from ..armature import TURN
+from ..keys import PREFIX
 from ..problems import Problems
-from ..properties import PREFIX, fill_record, loaded_text
+from ..properties import fill_record
+from ..texts import loaded_text
 
 SHEAR = 1e-3  # share of a node's scale from which a shear is reported
 OFF = 1e-5  # share of the size: a node is where it was when it is off by less

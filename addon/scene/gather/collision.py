@@ -14,9 +14,8 @@ from ...codec.havok.collision.bodies import NEW
 from ...collision.edits import Faces
 from ...maths import affine, axes
 from ..collision.colors import read
-from ..collision.sets import ACTIVE, PART, PREFIX, SCALE, SET
-from ..collision.shades import CollisionSet
-from ..properties import loaded_text
+from ..collision.keys import ACTIVE, PART, PREFIX, SCALE, SET, CollisionSet
+from ..texts import loaded_text
 from .shown import evaluated
 
 

@@ -14,8 +14,10 @@ from ...codec.flver.records import DUMMY
 from ...maths import affine, axes
 from ...model.derived import CRC_FROM, name_crcs
 from ..dummies import bone_tails, tail_chain
+from ..keys import PREFIX
 from ..problems import Problems
-from ..properties import PREFIX, fill_record, loaded_text
+from ..properties import fill_record
+from ..texts import loaded_text
 from .armature import GatheredNodes
 
 NEAR = 1e-5  # share of the size: a dummy stands where it stood when it is off by less

@@ -8,9 +8,9 @@ from typing import Any
 from ...codec import FormatError
 from ...codec.flver import Flver
 from ...model.following import Changes, follow
-from ..found import HASH
+from ..keys import HASH, PREFIX, is_level, own_objects
 from ..problems import Problems
-from ..properties import PREFIX, fill_record
+from ..properties import fill_record
 from ..settings import FlverExportSettings, Included
 from . import armature as armatures
 from . import dummies
@@ -18,7 +18,6 @@ from .armature import GatheredNodes
 from .materials import Materials
 from .meshes import GatheredMesh, MeshGatherer
 
-_FOREIGN = ("collision_", "cloth_")  # properties of what other importers make
 _FILE_FIELDS = ("magic", "endian", "version", "data_offset", "data_size")
 
 
@@ -71,19 +70,6 @@ def gather(
     return result
 
 
-def own_objects(collection: Any) -> list[Any]:
-    """Return the objects of a model: those of its collection, without other models and other kinds of things in it."""
-    objects = [obj for obj in collection.objects if not _is_foreign(obj)]
-    for child in collection.children:
-        if HASH not in child and not _is_foreign(child):
-            objects += [obj for obj in own_objects(child) if obj not in objects]
-    return objects
-
-
-def _is_foreign(block: Any) -> bool:
-    return any(key.startswith(_FOREIGN) for key in block.keys())  # noqa: SIM118 - Blender's blocks have no iterator
-
-
 def _empties(objects: list[Any], armature: Any, problems: Problems) -> list[Any]:
     """Return the empties that are dummies: those that were imported as such, or that hang on the armature."""
     empties = [obj for obj in objects if obj.type == "EMPTY" and obj.instance_type == "NONE"]
@@ -129,11 +115,6 @@ def _meshes(objects: list[Any], gatherer: MeshGatherer) -> list[GatheredMesh]:
     result = [gatherer.gather(main[index], lods.get(index, []), imported=True) for index in sorted(main)]
     result += [gatherer.gather(obj, [], imported=False) for obj in new]
     return [each for each in result if each is not None]
-
-
-def is_level(obj: Any) -> bool:
-    """Tell whether an object is a further level of detail of a mesh that has an object of its own."""
-    return PREFIX + "mesh" in obj.data and PREFIX + "vertex_count" not in obj.data
 
 
 def _included(obj: Any, gatherer: MeshGatherer) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 
 from ...codec import FormatError
 from ...codec.flver import Flver, GxItem, GxList, GxReference, Material, Texture
-from ..found import HASH
+from ..keys import HASH, PREFIX
 from ..problems import Problems
-from ..properties import PREFIX, fill_record, loaded_text
+from ..properties import fill_record
+from ..texts import loaded_text
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 _RECORD_SKIP = (

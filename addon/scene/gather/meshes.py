@@ -16,8 +16,9 @@ from ...model.binding import Binder, Bound
 from ...model.edits import EditedMesh, Space, edited
 from ...model.facesets import FaceSets, with_skipped
 from .. import held
+from ..keys import PREFIX
 from ..problems import Problems
-from ..properties import PREFIX, fill_record
+from ..properties import fill_record
 from ..settings import FlverExportSettings
 from .armature import GatheredNodes
 from .materials import Materials
