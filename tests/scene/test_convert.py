@@ -19,6 +19,7 @@ from tests.sample import NAME, make_sample, write_sample
 from tests.scene import tiny
 from tests.scene.collision_files import area, binder, ground, hkx
 from tests.scene.playing import evaluated, play, same
+from tests.scene.test_import_textures import BENT, SKY, model, write
 
 
 @pytest.fixture
@@ -151,6 +152,15 @@ def test_parts_are_chosen(api, tmp_path):
     assert "1 other body" in result.made
     [result] = api.convert([path], tmp_path / "some", api.ConvertSettings(member_filter="*.hkx"))
     assert "bones" not in result.made
+
+
+def test_textures_come_along_unless_they_are_left_out(api, tmp_path):
+    path = write(tmp_path / "tiny.partsbnd.dcx", model(), {"sky_a": SKY, "bent_n": BENT})
+    for wanted, count in ((True, 2), (False, 0)):
+        [result] = api.convert([path], tmp_path / str(wanted), api.ConvertSettings(textures=wanted))
+        assert len([image for image in opened(result.target).images if image.packed_file]) == count
+    [result] = api.convert([path], tmp_path, api.ConvertSettings(format=api.Format.GLB))
+    assert gltf(result.target)["images"]
 
 
 def test_what_cannot_be_imported_is_said_and_the_rest_written(api, tmp_path):
@@ -287,6 +297,20 @@ def test_the_command_takes_its_options(command, game, tmp_path):
     assert (status, lines[-1]) == (0, "1 converted")
     tree = gltf(tmp_path / "out" / "strange name.glb")
     assert [2.0, 2.0, 2.0] in [[round(each, 5) for each in node.get("scale", [])] for node in tree["nodes"]]
+
+
+def test_folders_of_games_are_those_of_the_options_or_of_the_preferences(api, game, tmp_path, monkeypatch):
+    from addon.operators import convert
+    from addon.scene import GameFolders, Preferences
+
+    asked = []
+    monkeypatch.setattr(api, "convert", lambda _inputs, _out, settings, _tell: asked.append(settings) or [])
+    stored = GameFolders(Path("old sekiro"), Path("old ring"))
+    monkeypatch.setattr(convert, "preferences", lambda _context: Preferences(folders=stored))
+    for options in ([], ["--elden-ring", "new ring"], ["--no-textures"]):
+        assert convert.run(["convert", str(game), "--out", str(tmp_path), *options]) == 0
+    assert [each.folders for each in asked] == [stored, GameFolders(Path("old sekiro"), Path("new ring")), stored]
+    assert [each.textures for each in asked] == [True, True, False]
 
 
 @pytest.mark.parametrize(
