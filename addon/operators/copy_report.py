@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import platform
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +28,9 @@ def full_report(context: Any) -> str:
 
 
 def _versions() -> dict[str, str]:
+    import platform
+    import tomllib
+
     import numpy as np
 
     build = f"{bpy.app.build_hash.decode()}, {bpy.app.build_type.decode()}"
