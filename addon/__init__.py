@@ -10,11 +10,13 @@ Registering is a part of every start of Blender, so it loads neither numpy nor w
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-# In the order of registration. Each has register(package: str) and unregister(); package is the extension's root
-# package, under which Blender keeps its preferences and its folder.
+# In the order of registration. Each has CLASSES of Blender's, register(package: str) and unregister() for what else
+# there is, or both; package is the extension's root package, under which Blender keeps its preferences and its folder.
 _MODULES: tuple[str, ...] = (
     ".operators.report",
     ".operators.preferences",
@@ -47,8 +49,8 @@ _MODULES: tuple[str, ...] = (
     ".ui.overlays",
 )
 
-# What is registered now, which only Blender's session knows and a reload of this module must not guess.
-_registered: list[ModuleType] = []
+# What takes back what is registered now: only Blender's session knows it, and a reload of this module must not guess.
+_undo: list[Callable[[], None]] = []
 
 
 def register(package: str | None = None) -> None:
@@ -60,9 +62,7 @@ def register(package: str | None = None) -> None:
     unregister()
     try:
         for name in _MODULES:
-            module = import_module(name, __package__)
-            module.register(package or __package__)
-            _registered.append(module)
+            _add(import_module(name, __package__), package or __package__)
     except BaseException:
         unregister()
         raise
@@ -70,5 +70,18 @@ def register(package: str | None = None) -> None:
 
 def unregister() -> None:
     """Unregister, last first, what `register` registered; nothing if there is nothing."""
-    while _registered:
-        _registered.pop().unregister()
+    while _undo:
+        _undo.pop()()
+
+
+def _add(module: ModuleType, package: str) -> None:
+    """Register a module's classes, then what else it has."""
+    if classes := getattr(module, "CLASSES", ()):
+        from bpy.utils import register_class, unregister_class  # noqa: PLC0415 - the package needs no Blender
+
+        for cls in classes:
+            register_class(cls)
+            _undo.append(partial(unregister_class, cls))
+    if hasattr(module, "register"):
+        module.register(package)
+        _undo.append(module.unregister)

@@ -20,7 +20,7 @@ def calls(monkeypatch) -> list[str]:
         module.unregister = lambda name=name: seen.append(f"-{name}")
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(addon, "_MODULES", (".first", ".second"))
-    monkeypatch.setattr(addon, "_registered", [])
+    monkeypatch.setattr(addon, "_undo", [])
     return seen
 
 

@@ -128,16 +128,4 @@ class OBJECT_OT_ossuary_cloth_collidable_meets(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CLASSES = (OBJECT_OT_ossuary_cloth_collidable_add, OBJECT_OT_ossuary_cloth_collidable_meets)
-
-
-def register(_package: str) -> None:
-    """Register the operators."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (OBJECT_OT_ossuary_cloth_collidable_add, OBJECT_OT_ossuary_cloth_collidable_meets)

@@ -282,7 +282,7 @@ class SCENE_OT_ossuary_cloth_revert(EditsCloth, bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CLASSES = (
+CLASSES = (
     OBJECT_OT_ossuary_cloth_edit,
     OBJECT_OT_ossuary_cloth_apply,
     OBJECT_OT_ossuary_cloth_cancel,
@@ -290,15 +290,3 @@ _CLASSES = (
     MESH_OT_ossuary_cloth_stiffness,
     SCENE_OT_ossuary_cloth_revert,
 )
-
-
-def register(_package: str) -> None:
-    """Register the operators."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

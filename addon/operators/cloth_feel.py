@@ -150,7 +150,7 @@ class SCENE_OT_ossuary_cloth_feel_load(_WithFile, bpy.types.Operator):
             return self.refuse(error)
 
 
-_CLASSES = (
+CLASSES = (
     SCENE_OT_ossuary_cloth_feel_copy,
     SCENE_OT_ossuary_cloth_feel_paste,
     SCENE_OT_ossuary_cloth_feel_save,
@@ -159,14 +159,10 @@ _CLASSES = (
 
 
 def register(_package: str) -> None:
-    """Register the operators, and the property that holds what was copied."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    """Add the property that holds what was copied."""
     setattr(bpy.types.WindowManager, PROPERTY, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
 
 
 def unregister() -> None:
-    """Take them away."""
+    """Take it away."""
     delattr(bpy.types.WindowManager, PROPERTY)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

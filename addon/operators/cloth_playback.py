@@ -274,7 +274,7 @@ def _make_player() -> Player:
     return Player(play_options)
 
 
-_CLASSES = (
+CLASSES = (
     OssuaryClothSettings,
     SCENE_OT_ossuary_cloth_reset,
     SCENE_OT_ossuary_cloth_live,
@@ -284,18 +284,14 @@ _CLASSES = (
 
 
 def register(_package: str) -> None:
-    """Register the operators, the settings as a property of scenes, and the handlers of frames."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    """Add the settings as a property of scenes, and the handlers of frames."""
     setattr(bpy.types.Scene, PROPERTY, PointerProperty(type=OssuaryClothSettings))
     UsesPlayer.calls = Calls(_make_player)
     UsesPlayer.calls.register()
 
 
 def unregister() -> None:
-    """Take all away."""
+    """Take both away."""
     UsesPlayer.calls.unregister()
     UsesPlayer.calls = None
     delattr(bpy.types.Scene, PROPERTY)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -131,13 +131,14 @@ OssuaryClothObject.__annotations__ |= {
 }  # fmt: skip
 
 
+CLASSES = (OssuaryClothObject,)
+
+
 def register(_package: str) -> None:
-    """Register the fields as a property of objects."""
-    bpy.utils.register_class(OssuaryClothObject)
+    """Add the fields as a property of objects."""
     setattr(bpy.types.Object, PROPERTY, PointerProperty(type=OssuaryClothObject))
 
 
 def unregister() -> None:
     """Take them away."""
     delattr(bpy.types.Object, PROPERTY)
-    bpy.utils.unregister_class(OssuaryClothObject)

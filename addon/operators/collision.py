@@ -208,7 +208,7 @@ class OBJECT_OT_ossuary_collision_check(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CLASSES = (
+CLASSES = (
     OssuaryCollisionView,
     OBJECT_OT_ossuary_collision_set,
     OBJECT_OT_ossuary_collision_part,
@@ -219,14 +219,10 @@ _CLASSES = (
 
 
 def register(_package: str) -> None:
-    """Register the operators, and how collision is shown as a property of scenes."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    """Add how collision is shown as a property of scenes."""
     setattr(bpy.types.Scene, PROPERTY, PointerProperty(type=OssuaryCollisionView))
 
 
 def unregister() -> None:
-    """Take both away."""
+    """Take it away."""
     delattr(bpy.types.Scene, PROPERTY)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -60,11 +60,4 @@ class WM_OT_ossuary_copy_report(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def register(_package: str) -> None:
-    """Register the operator."""
-    bpy.utils.register_class(WM_OT_ossuary_copy_report)
-
-
-def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(WM_OT_ossuary_copy_report)
+CLASSES = (WM_OT_ossuary_copy_report,)

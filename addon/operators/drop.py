@@ -152,16 +152,4 @@ class OSSUARY_FH_drop(bpy.types.FileHandler):
         return context.area is None or context.area.type in {"VIEW_3D", "OUTLINER"}
 
 
-_CLASSES = (IMPORT_SCENE_OT_ossuary_drop, OSSUARY_FH_drop)
-
-
-def register(_package: str) -> None:
-    """Register the operator and its handler."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take both away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (IMPORT_SCENE_OT_ossuary_drop, OSSUARY_FH_drop)

@@ -67,11 +67,4 @@ class EXPORT_SCENE_OT_ossuary_cloth(export.WritesFile, bpy.types.Operator):
         layout.prop(self, "insist")
 
 
-def register(_package: str) -> None:
-    """Register the operator."""
-    bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_cloth)
-
-
-def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_cloth)
+CLASSES = (EXPORT_SCENE_OT_ossuary_cloth,)

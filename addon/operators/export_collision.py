@@ -147,11 +147,4 @@ class EXPORT_SCENE_OT_ossuary_collision(export.ExportsFile, bpy.types.Operator):
                 body.prop(self, "compendium")
 
 
-def register(_package: str) -> None:
-    """Register the operator."""
-    bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_collision)
-
-
-def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_collision)
+CLASSES = (EXPORT_SCENE_OT_ossuary_collision,)

@@ -109,11 +109,4 @@ class EXPORT_SCENE_OT_ossuary_flver(export.ExportsFile, bpy.types.Operator):
             body.prop(self, "let_go_of_cloth")
 
 
-def register(_package: str) -> None:
-    """Register the operator."""
-    bpy.utils.register_class(EXPORT_SCENE_OT_ossuary_flver)
-
-
-def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(EXPORT_SCENE_OT_ossuary_flver)
+CLASSES = (EXPORT_SCENE_OT_ossuary_flver,)

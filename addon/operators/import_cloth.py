@@ -56,13 +56,14 @@ class IMPORT_SCENE_OT_ossuary_cloth(ImportsFiles, bpy.types.Operator):
             column.prop(self, name)
 
 
+CLASSES = (IMPORT_SCENE_OT_ossuary_cloth,)
+
+
 def register(_package: str) -> None:
-    """Register the operator."""
+    """Make room for what the last import decoded."""
     IMPORT_SCENE_OT_ossuary_cloth.cache = DecodedCache()
-    bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_cloth)
 
 
 def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_cloth)
+    """Forget it."""
     IMPORT_SCENE_OT_ossuary_cloth.cache = None

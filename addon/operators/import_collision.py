@@ -119,13 +119,14 @@ class IMPORT_SCENE_OT_ossuary_collision(ImportsFiles, bpy.types.Operator):
         layout.prop(self, "color")
 
 
+CLASSES = (IMPORT_SCENE_OT_ossuary_collision,)
+
+
 def register(_package: str) -> None:
-    """Register the operator."""
+    """Make room for what the last import decoded."""
     IMPORT_SCENE_OT_ossuary_collision.cache = DecodedCache()
-    bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_collision)
 
 
 def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_collision)
+    """Forget it."""
     IMPORT_SCENE_OT_ossuary_collision.cache = None

@@ -154,14 +154,15 @@ class IMPORT_SCENE_OT_ossuary_flver(ImportsFiles, bpy.types.Operator):
             row.prop(self, "dummy_size")
 
 
+CLASSES = (IMPORT_SCENE_OT_ossuary_flver,)
+
+
 def register(_package: str) -> None:
-    """Register the operator."""
+    """Make room for what the last import decoded."""
     IMPORT_SCENE_OT_ossuary_flver.cache = DecodedCache()
-    bpy.utils.register_class(IMPORT_SCENE_OT_ossuary_flver)
 
 
 def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(IMPORT_SCENE_OT_ossuary_flver)
+    """Forget it."""
     IMPORT_SCENE_OT_ossuary_flver.cache = None
     IMPORT_SCENE_OT_ossuary_flver.index = None

@@ -121,16 +121,4 @@ class MESH_OT_ossuary_collision_material(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CLASSES = (OBJECT_OT_ossuary_make_collision, MESH_OT_ossuary_collision_material)
-
-
-def register(_package: str) -> None:
-    """Register the operators."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (OBJECT_OT_ossuary_make_collision, MESH_OT_ossuary_collision_material)

@@ -129,16 +129,4 @@ class OBJECT_OT_ossuary_model_changes(UsesModel, bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CLASSES = (OBJECT_OT_ossuary_model_show, VIEW3D_OT_ossuary_frame_model, OBJECT_OT_ossuary_model_changes)
-
-
-def register(_package: str) -> None:
-    """Register the operators."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (OBJECT_OT_ossuary_model_show, VIEW3D_OT_ossuary_frame_model, OBJECT_OT_ossuary_model_changes)

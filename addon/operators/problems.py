@@ -110,18 +110,14 @@ class WM_OT_ossuary_problems(bpy.types.Operator):
         draw(self.layout, context, POPUP_CHARACTERS)
 
 
-_CLASSES = (OBJECT_OT_ossuary_select, WM_OT_ossuary_problems)
+CLASSES = (OBJECT_OT_ossuary_select, WM_OT_ossuary_problems)
 
 
 def register(_package: str) -> None:
-    """Register the operators and the property that holds the list."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    """Add the property that holds the list."""
     setattr(bpy.types.WindowManager, PROPERTY, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
 
 
 def unregister() -> None:
-    """Take all away."""
+    """Take it away."""
     delattr(bpy.types.WindowManager, PROPERTY)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -101,15 +101,16 @@ class WM_OT_ossuary_report(bpy.types.Operator):
         draw(self.layout, kept(context), POPUP_CHARACTERS)
 
 
+CLASSES = (WM_OT_ossuary_report,)
+
+
 def register(_package: str) -> None:
-    """Register the operator and the properties that hold report and log."""
-    bpy.utils.register_class(WM_OT_ossuary_report)
+    """Add the properties that hold report and log."""
     for name in (PROPERTY, LOG):
         setattr(bpy.types.WindowManager, name, StringProperty(options={"SKIP_SAVE", "HIDDEN"}))
 
 
 def unregister() -> None:
-    """Take all away."""
+    """Take them away."""
     for name in (PROPERTY, LOG):
         delattr(bpy.types.WindowManager, name)
-    bpy.utils.unregister_class(WM_OT_ossuary_report)

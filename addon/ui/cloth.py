@@ -108,16 +108,4 @@ class VIEW3D_PT_ossuary_cloth_settings(bpy.types.Panel):
             column.prop(settings, name)
 
 
-_CLASSES = (VIEW3D_PT_ossuary_cloth, VIEW3D_PT_ossuary_cloth_settings)
-
-
-def register(_package: str) -> None:
-    """Register the panels."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (VIEW3D_PT_ossuary_cloth, VIEW3D_PT_ossuary_cloth_settings)

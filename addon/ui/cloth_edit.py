@@ -186,16 +186,4 @@ class VIEW3D_PT_ossuary_cloth_changes(_Part, bpy.types.Panel):
         layout.operator("export_scene.ossuary_cloth", icon="EXPORT")
 
 
-_CLASSES = (VIEW3D_PT_ossuary_cloth_edit, VIEW3D_PT_ossuary_cloth_changes)
-
-
-def register(_package: str) -> None:
-    """Register the panels."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (VIEW3D_PT_ossuary_cloth_edit, VIEW3D_PT_ossuary_cloth_changes)

@@ -100,11 +100,4 @@ class VIEW3D_PT_ossuary_collision(bpy.types.Panel):
         layout.operator_menu_enum("mesh.ossuary_collision_like", "what")
 
 
-def register(_package: str) -> None:
-    """Register the panel."""
-    bpy.utils.register_class(VIEW3D_PT_ossuary_collision)
-
-
-def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(VIEW3D_PT_ossuary_collision)
+CLASSES = (VIEW3D_PT_ossuary_collision,)

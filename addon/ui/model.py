@@ -86,11 +86,4 @@ def _draw_eyes(layout: Any, context: Any, parts: dict[str, list[Any]], armature:
             grid.prop(collection, "is_visible", text=BONES[collection.name], toggle=True, icon=eye)
 
 
-def register(_package: str) -> None:
-    """Register the panel."""
-    bpy.utils.register_class(VIEW3D_PT_ossuary_model)
-
-
-def unregister() -> None:
-    """Take it away."""
-    bpy.utils.unregister_class(VIEW3D_PT_ossuary_model)
+CLASSES = (VIEW3D_PT_ossuary_model,)

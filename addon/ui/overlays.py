@@ -119,13 +119,11 @@ class VIEW3D_PT_ossuary_overlays(bpy.types.Panel):
             column.label(text="Overlays of this view are off", icon="INFO")
 
 
-_CLASSES = (OssuaryOverlays, VIEW3D_PT_ossuary_overlays)
+CLASSES = (OssuaryOverlays, VIEW3D_PT_ossuary_overlays)
 
 
 def register(_package: str) -> None:
-    """Register the switches, as a property of the window manager, and the panel."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
+    """Add the switches as a property of the window manager, and hear of loaded files."""
     setattr(bpy.types.WindowManager, PROPERTY, PointerProperty(type=OssuaryOverlays, options={"SKIP_SAVE"}))
     bpy.app.handlers.load_post.append(_loaded)
 
@@ -135,5 +133,3 @@ def unregister() -> None:
     View.switch_off()
     bpy.app.handlers.load_post.remove(_loaded)
     delattr(bpy.types.WindowManager, PROPERTY)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -83,16 +83,4 @@ class VIEW3D_PT_ossuary_export(bpy.types.Panel):
             problems.draw(layout, context, columns(context, BESIDE))
 
 
-_CLASSES = (VIEW3D_PT_ossuary_import, VIEW3D_PT_ossuary_export)
-
-
-def register(_package: str) -> None:
-    """Register the panels."""
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away."""
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+CLASSES = (VIEW3D_PT_ossuary_import, VIEW3D_PT_ossuary_export)
