@@ -132,8 +132,10 @@ class ImportResult(FilesResult):
         dummies = sum(len(model.dummies) for model in self.models)
         cloths = sum(len(cloth.points) for model in self.models for cloth in model.cloths)
         names = listed([model.name for model in self.models])
-        parts = f"{names}: {bones} bones, {meshes} meshes, {dummies} dummies"
-        return f"{parts}, {cloths} cloths" if cloths else parts
+        parts = [counted(bones, "bone"), counted(meshes, "mesh", "meshes"), counted(dummies, "dummy", "dummies")]
+        if cloths:
+            parts.append(counted(cloths, "cloth"))
+        return f"{names}: {', '.join(parts)}"
 
     @property
     def details(self) -> list[str]:
@@ -231,7 +233,8 @@ class ClothResult(FilesResult):
         particles = sum(len(obj.data.points) for cloth in self.cloths for obj in cloth.points)
         meshes = sum(len(cloth.meshes) for cloth in self.cloths)
         names = listed([cloth.name for cloth in self.cloths])
-        return f"{names}: {sims} cloths of {particles:,} particles on {meshes} meshes"
+        held = f"{counted(sims, 'cloth')} of {counted(particles, 'particle')}"
+        return f"{names}: {held} on {counted(meshes, 'mesh', 'meshes')}"
 
     @property
     def details(self) -> list[str]:

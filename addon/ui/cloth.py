@@ -8,6 +8,8 @@ import bpy
 
 from ..operators.cloth_playback import PROPERTY, SETS, UsesPlayer
 from ..scene.cloth.keys import PREFIX, cloths, parts
+from ..scene.result import counted
+from .icons import icon
 from .sidebar import TAB
 
 SHOWN = 8  # cloth files that are listed
@@ -25,6 +27,10 @@ class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
     def poll(cls, context: Any) -> bool:
         """Shown always, to import."""
         return context.scene is not None
+
+    def draw_header(self, _context: Any) -> None:
+        """Draw the icon."""
+        self.layout.label(**icon("cloth"))
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""
@@ -58,7 +64,8 @@ def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
     box = layout.box().column(align=True)
     clouds = parts(collection, "points")
     particles = sum(len(obj.data.points) for obj in clouds)
-    box.label(text=f"{collection.name}: {len(clouds)} cloths, {particles:,} particles")
+    box.label(text=collection.name)
+    box.label(text=f"{counted(len(clouds), 'cloth')}, {counted(particles, 'particle')}")
     session = player.sessions.get(collection.session_uid)
     if session is not None and session.speed:
         frames = f"{len(session.frames)} frames kept, {session.frames.nbytes / 1e6:.0f} MB"

@@ -88,7 +88,7 @@ def test_a_blend_holds_the_model_and_its_cloth_ready_to_play(api, game, tmp_path
     import bpy
 
     [result] = api.convert([game / "parts" / "deep"], tmp_path / "out")
-    assert "1 cloths" in result.made
+    assert "1 cloth" in result.made
     data = opened(result.target)
     assert {obj.type for obj in data.objects} >= {"ARMATURE", "MESH", "POINTCLOUD"}
     assert len([obj for obj in data.objects if obj.type == "MESH" and "flver_mesh" in obj.data]) == len(
