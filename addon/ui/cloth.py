@@ -68,7 +68,7 @@ def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
     box.label(text=f"{counted(len(clouds), 'cloth')}, {counted(particles, 'particle')}")
     session = player.sessions.get(collection.session_uid)
     if session is not None and session.speed:
-        frames = f"{len(session.frames)} frames kept, {session.frames.nbytes / 1e6:.0f} MB"
+        frames = f"{counted(len(session.frames), 'frame')} kept, {session.frames.nbytes / 1e6:.0f} MB"
         box.label(text=f"{session.speed:.0f} steps a second; {frames}")
     if any(obj.get(PREFIX + "landscape") for obj in clouds):
         box.label(text="Collision with the landscape is not simulated", icon="INFO")
