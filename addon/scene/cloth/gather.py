@@ -17,6 +17,7 @@ from ...cloth.edits.edited import sims_of
 from ...codec import FormatError
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
+from ..keys import held_objects
 from ..problems import Problems
 from . import rig
 from .keys import (
@@ -176,7 +177,7 @@ def _same_placed(placed: PlacedCollidable, stored: tuple[PlacedCollidable, ...])
 
 def collidable_objects(collection: Any) -> list[Any]:
     """Return the objects of a cloth's own collidables, in the file's order, new ones and copies last."""
-    found = [obj for obj in collection.all_objects if obj.get(KIND) == "collidables" and RUNTIME not in obj]
+    found = [obj for obj in held_objects(collection) if obj.get(KIND) == "collidables" and RUNTIME not in obj]
     return sorted(found, key=lambda obj: (obj.get(SOURCE, 1 << 30), len(obj.name), obj.name))
 
 
@@ -192,7 +193,7 @@ def _try(problems: Problems, obj: Any, function: Any, *arguments: Any) -> Any:
 def fingerprint(collection: Any) -> bytes:
     """Return what changes whenever `gather` would return something else; cheap enough for every frame."""
     parts: list[bytes] = []
-    for obj in collection.all_objects:
+    for obj in held_objects(collection):
         kind = obj.get(KIND)
         if kind == "points":
             parts += [obj.name.encode(), _properties(obj, (SIM, GRAVITY, *_SETTINGS)), *_attributes(obj.data)]
