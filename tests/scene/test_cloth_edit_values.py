@@ -392,6 +392,24 @@ def test_a_problem_of_one_cloth_leaves_the_edits_of_others(scene_api, bring):
     assert [(each.sim, each.what) for each in edited.changes] == [(1, "damping")]
 
 
+def test_attributes_that_were_converted_are_said_until_reverted(scene_api, blender, bring):
+    path, made, _ = bring(HAT)
+    obj, bound = cloud(made), link(made, "StandardLinks")
+    for data, name in ((obj.data, "radius"), (obj.data, "rest"), (bound.data, "stiffness")):
+        data.attributes.remove(data.attributes[name])
+        data.attributes.new(name, "INT", "POINT")
+        (error,) = export(scene_api, made.collection, path).errors
+        assert f"an attribute {name} of another type" in error.text
+        blender.context.view_layer.objects.active = obj
+        if name == "radius":
+            with pytest.raises(RuntimeError, match="convert it back"):
+                blender.ops.object.ossuary_cloth_edit()
+            assert not [each for each in blender.data.meshes if each.name.endswith("Edit")]
+        assert blender.ops.scene.ossuary_cloth_revert(what="SIM") == {"FINISHED"}
+        result = export(scene_api, made.collection, path)
+        assert (result.details, result.written) == ([], False)
+
+
 def test_points_moved_as_an_object_are_told_of(scene_api, bring):
     path, made, _ = bring(HAT)
     cloud(made).location.z += 0.5

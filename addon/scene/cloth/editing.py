@@ -59,11 +59,12 @@ def begin_edit(context: Any, collection: Any, sim: int, stored: StoredCloth) -> 
 def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     record, cloud = stored.sims[sim], known_points(collection, stored, sim)
     rest = read(cloud.data, REST, "FLOAT_VECTOR")
+    values = read_particles(cloud.data, record, stored.values[sim])
     mesh = bpy.data.meshes.new(shown_name(f"{cloud.name} Edit"))
     fill(mesh, axes.swap_vectors(record.poses[0]) if rest is None else rest, _drawable(record.triangles))
     connect(mesh)
     write(mesh, PARTICLE, "INT", np.arange(len(record), dtype=np.int32))
-    write_particles(mesh, record, read_particles(cloud.data, record, stored.values[sim]))
+    write_particles(mesh, record, values)
     obj = bpy.data.objects.new(mesh.name, mesh)
     set_properties(obj, {KIND: EDIT, SIM: sim})
     obj.hide_render = True

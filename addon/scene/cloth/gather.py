@@ -158,11 +158,11 @@ def _gather_sim(
         if obj is not None and share is not None:
             shares[index] = _try(problems, obj, read_stiffness, obj, share)
     found = _try(problems, cloud, read_values, cloud, shares, record, values)
+    rest = _try(problems, cloud, read_rest, cloud)
     if len(problems.errors) > known:
         return
     if not same_values(found, values):
         result.values[sim] = found
-    rest = read_rest(cloud)
     if rest is not None and rest.tobytes() != record.poses[0].tobytes():
         result.rest[sim] = rest
 
