@@ -29,6 +29,9 @@ VALUES = (
 )
 
 
+OF_FREE = {"mass", "local_range"}  # what only particles that are not pinned have
+
+
 class EditsCloth:
     """A mix-in for operators on the active cloth."""
 
@@ -171,9 +174,8 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         """Set it."""
-        from ..scene.cloth.editing import set_selected
+        from ..scene.cloth.editing import edited_together, set_selected
 
-        obj = active_sim(context)
         value: float | bool = self.value
         if self.what == PINNED:
             value = self.pinned
@@ -182,12 +184,20 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
 
             bits = np.uint32(sum(1 << bit for bit, on in enumerate(self.meets) if on))
             value = int(bits.view(np.int32))
-        names = self._names(obj)
-        if not names:
+        parts = [(obj, name) for obj in edited_together(context, active_sim(context)) for name in self._names(obj)]
+        if not parts:
             self.report({"ERROR"}, "This cloth has no volume")
             return {"CANCELLED"}
-        count = max(set_selected(obj, name, value) for name in names)
-        self.report({"INFO"} if count else {"WARNING"}, f"{counted(count, 'particle')} set")
+        done: dict[str, int] = {}
+        pinned: dict[str, int] = {}
+        for obj, name in parts:
+            count, left = set_selected(obj, name, value, unless=PINNED if self.what in OF_FREE else "")
+            done[obj.name], pinned[obj.name] = max(done.get(obj.name, 0), count), left
+        count, left = sum(done.values()), sum(pinned.values())
+        text = f"{counted(count, 'particle')} set"
+        if left:
+            text += f"; {counted(left, 'pinned particle')} left out"
+        self.report({"INFO"} if count else {"WARNING"}, text)
         return {"FINISHED"}
 
     def draw(self, _context: Any) -> None:
@@ -227,7 +237,7 @@ class MESH_OT_ossuary_cloth_stiffness(EditsCloth, bpy.types.Operator):
 
         obj = active_sim(context)
         names = [name for columns in STIFFNESS.values() for name in columns if name in obj.data.attributes]
-        count = set_selected(obj, names[-1 if self.stretch else 0], self.value) if names else 0
+        count, _ = set_selected(obj, names[-1 if self.stretch else 0], self.value) if names else (0, 0)
         self.report({"INFO"} if count else {"WARNING"}, f"{counted(count, 'link')} set")
         return {"FINISHED"}
 
@@ -276,7 +286,7 @@ class SCENE_OT_ossuary_cloth_revert(EditsCloth, bpy.types.Operator):
                 self.report({"ERROR"}, "Select the points or links of the cloth to revert")
                 return {"CANCELLED"}
             else:
-                revert_sim(collection, stored, int(active_sim(context)[SIM]))
+                revert_sim(context, collection, stored, int(active_sim(context)[SIM]))
         except FormatError as error:
             return self.refuse(error)
         return {"FINISHED"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .cloth.keys import ARMATURE, cloths
-from .keys import models, own_objects
+from .keys import held_objects, models, own_objects
 
 
 def chosen_model(context: Any) -> Any:
@@ -21,7 +21,7 @@ def cloth_of(scene: Any, obj: Any) -> Any:
     """Return the collection of the cloth that an object is a part of, or that is alone on its armature; else None."""
     found = cloths(scene)
     for collection in found:
-        if obj in collection.all_objects[:]:
+        if obj in held_objects(collection):
             return collection
     armature = obj if obj.type == "ARMATURE" else obj.find_armature()
     on_it = [each for each in found if armature is not None and each.get(ARMATURE) == armature]

@@ -33,6 +33,16 @@ def own_objects(collection: Any) -> list[Any]:
     return objects
 
 
+def held_objects(collection: Any) -> list[Any]:
+    """Return all objects of a collection and of those inside it, each once.
+
+    Not Blender's `all_objects`: after an undo that keeps what it has of an outer collection, which lacks the objects
+    that came back to an inner one (found on 5.0).
+    """
+    found = dict.fromkeys(obj for each in (collection, *collection.children_recursive) for obj in each.objects)
+    return list(found)
+
+
 def is_level(obj: Any) -> bool:
     """Tell whether an object is a further level of detail of a mesh that has an object of its own."""
     return PREFIX + "mesh" in obj.data and PREFIX + "vertex_count" not in obj.data

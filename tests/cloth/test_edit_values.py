@@ -228,7 +228,7 @@ def test_changes_are_told_with_numbers(hat):
     )
     edited = with_values(hat, {0: wanted})
     assert [(one.sim, one.what, one.text) for one in changes(hat, edited.file)] == [
-        (0, "gravity", "gravity (0, -2, 0) -> (0, -3.5, 0)"),
+        (0, "gravity", "gravity (0, 0, -2) -> (0, 0, -3.5)"),
         (0, "substeps", "substeps 1 -> 3"),
         (0, "landscape", "landscape off -> on"),
         (0, "radius", "12 of 32 particles: radius 0.025 -> 0.03"),
@@ -258,12 +258,15 @@ def test_changes_of_rest_poses_and_collidables_are_told(corpus):
     moved = replace(one, offset=offset)
     small = replace(two, record=replace(two.record, shape=sphere(np.zeros(3), 0.1)))
     new = replace(two, record=new_collidable("new", sphere(np.zeros(3), 0.1)), source=None)
-    told = changes(file, with_collidables(file, [moved, small, *others[1:], new]).file)
+    gone, old, *others = others
+    named = replace(old, record=replace(old.record, name="another"))
+    told = changes(file, with_collidables(file, [moved, small, named, *others, new]).file)
     assert {one.what for one in told} == {"collidables"}
     texts = {(change.sim, change.text) for change in told}
     assert texts == {
         *((sim, f"collidable {one.record.name}: moved") for sim in one.sims),
         *((sim, f"collidable {two.record.name}: now a Sphere") for sim in two.sims),
-        *((sim, f"collidable {others[0].record.name}: removed") for sim in others[0].sims),
+        *((sim, f"collidable {gone.record.name}: removed") for sim in gone.sims),
+        *((sim, f"collidable another: renamed, was {old.record.name}") for sim in old.sims),
         *((sim, "collidable new: added") for sim in new.sims),
     }

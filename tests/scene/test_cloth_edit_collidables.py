@@ -214,6 +214,18 @@ def test_deleted_is_removed_and_copies_are_added(scene_api, blender, bring, tmp_
         twin["cloth_name"]) - (gone[0] == twin["cloth_name"])  # fmt: skip
 
 
+def test_deleted_and_undone_is_there_again(scene_api, blender, bring):
+    path, made, _ = bring()
+    name = made.collection.name
+    blender.ops.ed.undo_push(message="imported")
+    blender.data.objects.remove(made.collidables[0])
+    blender.ops.ed.undo_push(message="deleted")
+    assert export(scene_api, made.collection, path.with_name("a.hkx")).written
+    blender.ops.ed.undo()
+    result = export(scene_api, blender.data.collections[name], path)
+    assert (result.details, result.written) == ([], False)
+
+
 def test_hung_on_another_bone(scene_api, blender, bring, tmp_path):
     _, made, old = bring()
     obj = made.collidables[0]

@@ -200,7 +200,8 @@ def test_cancel_throws_away_and_undo_brings_back(scene_api, blender, bring, tmp_
     blender.ops.ed.undo_push(message="applied")
     assert export(scene_api, made.collection, tmp_path / "a.hkx", insist=True).data != bytes(members(path)[0].data())
     blender.ops.ed.undo()
-    assert export(scene_api, blender.data.collections[name], path).details == []
+    (told,) = export(scene_api, blender.data.collections[name], path).details
+    assert "is not applied" in told  # the mesh is there again
     assert not export(scene_api, blender.data.collections[name], path).written
     assert points in blender.data.objects
 
@@ -236,6 +237,61 @@ def test_the_model_is_written_the_same_while_its_cloth_is_edited(scene_api, blen
     assert blender.ops.export_scene.ossuary_flver(filepath=str(target)) == {"FINISHED"}
     model = next(each for each in open_source(path).members if each.kind == Kind.FLVER)
     assert target.read_bytes() == bytes(model.data())
+
+
+def test_what_is_not_applied_is_told_of(scene_api, blender, bring):
+    path, made, _ = bring()
+    mesh = begin(cloud(made))
+    move(mesh, 8, (0, 0, 0.002))
+    result = export(scene_api, made.collection, path)
+    assert (result.errors, result.written) == ([], False)
+    assert [each.objects for each in result.warnings] == [(mesh.name,)]
+    assert "is not applied" in result.warnings[0].text
+    assert blender.ops.object.ossuary_cloth_cancel() == {"FINISHED"}
+    assert export(scene_api, made.collection, path).details == []
+
+
+def test_a_hidden_mesh_is_shown_again_and_one_in_a_hidden_collection_is_said(blender, bring):
+    _, made, _ = bring()
+    mesh = begin(cloud(made))
+    for name in ("hide_set", "hide_viewport"):
+        blender.ops.object.mode_set(mode="OBJECT")
+        if name == "hide_set":
+            mesh.hide_set(state=True)
+        else:
+            mesh.hide_viewport = True
+        assert begin(cloud(made)) == mesh
+        assert mesh.mode == "EDIT"
+    blender.ops.object.mode_set(mode="OBJECT")
+    cloud(made).users_collection[0].hide_viewport = True
+    for link in made.links:
+        blender.context.view_layer.objects.active = link
+        with pytest.raises(RuntimeError, match="hidden or excluded"):
+            blender.ops.object.ossuary_cloth_edit()
+    assert len([each for each in made.collection.all_objects if each["cloth_kind"] == "edit"]) == 1
+
+
+def test_all_selected_sets_free_ones_of_all_that_are_edited(scene_api, blender, bring, tmp_path):
+    _, made, old = bring()
+    meshes = []
+    for sim in (0, 1):
+        meshes.append(begin(cloud(made, sim)))
+        blender.ops.object.mode_set(mode="OBJECT")
+    for each in meshes:
+        each.select_set(state=True)
+    blender.ops.object.mode_set(mode="EDIT")
+    blender.ops.mesh.select_all(action="SELECT")
+    for what, value in (("mass", 0.5), ("local_range", 0.25), ("radius", 0.03125)):
+        assert blender.ops.mesh.ossuary_cloth_set(what=what, value=value) == {"FINISHED"}
+    for each in meshes:
+        blender.context.view_layer.objects.active = each
+        assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    new = exported(scene_api, made.collection, tmp_path / "a.hkx", insist=True)
+    for number in (0, 1):
+        record, made_one = old[number].sims[0], new[number].sims[0]
+        np.testing.assert_array_equal(made_one.mass, np.where(record.mass > 0, np.float32(0.5), 0))
+        np.testing.assert_array_equal(made_one.fixed, record.fixed)
+        assert (made_one.radius == np.float32(0.03125)).all()
 
 
 def test_playing_goes_on_while_the_mesh_is_edited(scene_api, scene, player, blender, bring):

@@ -306,6 +306,8 @@ def test_a_cloth_that_explodes_is_written_only_if_insisted(scene_api, blender, b
     assert not out.exists()
     (found,) = problems.kept(blender.context)[1]
     assert "runs away" in found[0]
+    assert found[1] == [obj.name]  # of the other cloths there is nothing to say
+    assert "BD_Skirt" not in found[0].removeprefix(f"{obj.name}: ")
     assert blender.ops.object.ossuary_select(names=f'["{found[1][0]}"]') == {"FINISHED"}
     assert blender.context.view_layer.objects.active == obj
     assert blender.ops.export_scene.ossuary_cloth(filepath=str(out), insist=True) == {"FINISHED"}
@@ -323,10 +325,10 @@ def test_what_no_longer_fits_together_is_written_only_if_insisted(scene_api, bri
     cloud(made)["cloth_damping"] = 0.5
     result = export(scene_api, made.collection, tmp_path / "a.hkx")
     (problem,) = result.errors
-    assert (problem.text, problem.objects) == ("HD_hat: a link is too long.", (cloud(made).name,))
+    assert (problem.text, problem.objects) == ("a link is too long.", (cloud(made).name,))
     result = export(scene_api, made.collection, tmp_path / "b.hkx", insist=True)
     assert result.written
-    assert [each.text for each in result.warnings] == ["HD_hat: a link is too long."]
+    assert [each.text for each in result.warnings] == ["a link is too long."]
 
 
 def test_properties_that_are_no_numbers_are_refused(scene_api, bring, tmp_path):
@@ -366,4 +368,61 @@ def test_points_that_are_gone_or_copied(scene_api, blender, bring, tmp_path):
     blender.data.objects.remove(obj)
     result = export(scene_api, made.collection, path)
     assert (result.errors, result.written) == ([], False)
-    assert "points are gone" in str(result.warnings[0])
+    assert "HD_hat: its points are gone" in str(result.warnings[0])
+    link(made, "StandardLinks").ossuary_cloth.stiffness = 0.25
+    blender.data.objects.remove(link(made, "StretchLinks"))
+    assert not export(scene_api, made.collection, path).written
+    blender.context.view_layer.objects.active = made.armature
+    assert blender.ops.scene.ossuary_cloth_revert(what="ALL") == {"FINISHED"}
+    anew = [each for each in made.collection.all_objects if each.get("cloth_sim") == 0]
+    assert len([each for each in anew if each["cloth_kind"] == "points"]) == 1
+    assert len([each for each in anew if each["cloth_kind"] == "links"]) == 3
+    result = export(scene_api, made.collection, path)
+    assert (result.details, result.written) == ([], False)
+
+
+def test_a_problem_of_one_cloth_leaves_the_edits_of_others(scene_api, bring):
+    from addon.scene.cloth.edits import edited_cloth
+
+    _, made, _ = bring(HAT)
+    cloud(made, 0)["cloth_gravity"] = "down"
+    cloud(made, 1)["cloth_damping"] = 0.5
+    edited = edited_cloth(made.collection)
+    assert len(edited.errors) == 1
+    assert [(each.sim, each.what) for each in edited.changes] == [(1, "damping")]
+
+
+def test_attributes_that_were_converted_are_said_until_reverted(scene_api, blender, bring):
+    path, made, _ = bring(HAT)
+    obj, bound = cloud(made), link(made, "StandardLinks")
+    for data, name in ((obj.data, "radius"), (obj.data, "rest"), (bound.data, "stiffness")):
+        data.attributes.remove(data.attributes[name])
+        data.attributes.new(name, "INT", "POINT")
+        (error,) = export(scene_api, made.collection, path).errors
+        assert f"an attribute {name} of another type" in error.text
+        blender.context.view_layer.objects.active = obj
+        if name == "radius":
+            with pytest.raises(RuntimeError, match="convert it back"):
+                blender.ops.object.ossuary_cloth_edit()
+            assert not [each for each in blender.data.meshes if each.name.endswith("Edit")]
+        assert blender.ops.scene.ossuary_cloth_revert(what="SIM") == {"FINISHED"}
+        result = export(scene_api, made.collection, path)
+        assert (result.details, result.written) == ([], False)
+
+
+def test_points_moved_as_an_object_are_told_of(scene_api, bring):
+    path, made, _ = bring(HAT)
+    cloud(made).location.z += 0.5
+    result = export(scene_api, made.collection, path)
+    assert (result.errors, result.written) == ([], False)
+    assert "moves no particle" in result.warnings[0].text
+    assert result.warnings[0].objects == (cloud(made).name,)
+
+
+def test_what_cannot_be_is_said_with_one_name(scene_api, bring, tmp_path):
+    _, made, _ = bring(SKIRT)
+    obj = cloud(made)
+    obj.name = "My skirt"
+    obj.data.attributes["pinned"].data[0].value = False
+    (problem,) = export(scene_api, made.collection, tmp_path / "a.hkx").errors
+    assert str(problem) == "My skirt: particle 0 cannot be freed, having no links."

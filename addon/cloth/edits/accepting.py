@@ -66,6 +66,11 @@ class Subject:
         self.refusals.append(f"{self.title}: {text}.")
 
 
+def counted(count: int | np.intp, word: str) -> str:
+    """Return a number of things in words: "1 link", "2 links"."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def listed(rows: Iterable[Any], word: str = "particle") -> str:
     """Return rows in words: "particle 3", "particles 3, 4 and 12 more"."""
     found = [int(row) for row in rows]

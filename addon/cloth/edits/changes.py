@@ -10,7 +10,8 @@ import numpy as np
 
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
-from .accepting import differing
+from ...maths import axes
+from .accepting import counted, differing
 from .edited import QUIET, sim_places
 from .values import SimValues, values_of
 
@@ -49,7 +50,8 @@ def changes(old: records.ClothFile, new: records.ClothFile) -> list[Change]:
         new: an edit of it, with the same simulated cloths and particles.
 
     Returns:
-        By simulated cloth, settings first; only what a user set, not what follows from it.
+        By simulated cloth, settings first; only what a user set, not what follows from it. Directions are in Blender's
+        axes, as users see them.
     """
     found: list[Change] = []
     for sim, (number, place) in enumerate(sim_places(old)):
@@ -67,6 +69,8 @@ def _values(old: records.ClothFile, new: records.ClothFile, sim: int) -> Iterato
     for name in SETTINGS:
         left, right = getattr(before, name), getattr(after, name)
         if not records.same(left, right):
+            if name == "gravity":
+                left, right = axes.swap_vectors(left), axes.swap_vectors(right)
             yield name, f"{_title(name)} {_number(left)} -> {_number(right)}"
     moved = before.pinned != after.pinned
     for state, word in ((True, "pinned"), (False, "freed")):
@@ -76,6 +80,8 @@ def _values(old: records.ClothFile, new: records.ClothFile, sim: int) -> Iterato
     for name in PARTICLES:
         left, right = getattr(before, name), getattr(after, name)
         rows = differing(left, right) & ~(moved & (name in FOLLOWING))
+        if name in {"max_normal", "min_normal"}:  # these go with the range
+            rows &= after.max_distance >= 0
         if rows.any():
             shown = f"{np.count_nonzero(rows)} of {len(rows)} particles" if not rows.all() else "all particles"
             shown = _particles(np.count_nonzero(rows)) if np.count_nonzero(rows) == 1 else shown
@@ -102,7 +108,8 @@ def _stiffness(
         if rows.any():
             shares = f"{_span(left[rows])} -> {_span(right[rows])}"
             count = np.count_nonzero(rows if rows.ndim < 2 else rows.any(1))
-            yield "stiffness", f"{title}: stiffness {shares}" + (f" in {count} links" if rows.ndim else "")
+            where = _particles(count) if isinstance(other, records.Volume) else counted(count, "link")
+            yield "stiffness", f"{title}: stiffness {shares}" + (f" in {where}" if rows.ndim else "")
 
 
 def _common(one: Any, other: Any) -> tuple[Array, Array]:
@@ -143,17 +150,30 @@ def _collidables(old: list[Hung], new: list[Hung]) -> Iterator[str]:
             del left[same]
         else:
             fresh.append(one)
-    for one in fresh:
-        known = next((place for place, own in enumerate(left) if own[0].name == one[0].name), -1)
-        what = ", ".join(_moves(left.pop(known), one)) if known >= 0 else "added"
+    pairs: dict[int, Hung] = {}
+    for alike in (_namesakes, _in_one_place):
+        for row, one in enumerate(fresh):
+            known = next((place for place, own in enumerate(left) if alike(own, one)), -1)
+            if row not in pairs and known >= 0:
+                pairs[row] = left.pop(known)
+    for row, one in enumerate(fresh):
+        what = ", ".join(_moves(pairs[row], one)) if row in pairs else "added"
         yield f"collidable {one[0].name}: {what}"
     yield from (f"collidable {one[0].name}: removed" for one in left)
+
+
+def _namesakes(old: Hung, new: Hung) -> bool:
+    return old[0].name == new[0].name
+
+
+def _in_one_place(old: Hung, new: Hung) -> bool:
+    return old[1] == new[1] and not (_differ(old[2], new[2]) or _differ(old[0].shape, new[0].shape))
 
 
 def _moves(old: Hung, new: Hung) -> list[str]:
     """Return what became of a collidable."""
     shapes = old[0].shape, new[0].shape
-    told = []
+    told = [] if _namesakes(old, new) else [f"renamed, was {old[0].name}"]
     if _differ(*shapes):
         told.append("resized" if type(shapes[0]) is type(shapes[1]) else f"now a {type(shapes[1]).__name__}")
     if old[1] != new[1]:
@@ -172,7 +192,7 @@ def _title(name: str) -> str:
 
 
 def _particles(count: int | np.intp) -> str:
-    return f"{count} particle{'s' if count != 1 else ''}"
+    return counted(count, "particle")
 
 
 def _span(values: Array) -> str:

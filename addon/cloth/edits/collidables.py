@@ -146,7 +146,7 @@ class _Placer:
         if wrong := sorted(placed.sims - set(range(len(self.sims)))):
             return f"there is no cloth {wrong[0]}, the file has {len(self.sims)}"
         if self.sims and not placed.sims and (source is None or source.sims):
-            return "no cloth would meet it"
+            return "no cloth would meet it: choose one that does, or delete it"
         if placed.bone and (placed.bone not in self.bones or not placed.sims):
             return f"the cloth's skeleton has no bone {placed.bone}"
         if source is not None and same(placed.offset, source.offset):

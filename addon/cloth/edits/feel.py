@@ -90,7 +90,7 @@ class Feel:
             damping = np.float32(float(data["damping"]))
             mass = _field_from(data["mass"])
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-            raise FormatError(f"not the feel of a cloth: {error}") from error
+            raise FormatError("not the feel of a cloth") from error
         if mass.values.ndim != 1 or not np.isfinite(damping):
             raise FormatError("not the feel of a cloth: masses or damping are no numbers")
         return cls(damping, mass, sets)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
-from .accepting import Subject, differing, listed
+from .accepting import Subject, counted, differing, listed
 from .formulas import height_limit, nearest
 from .pins import insertion_order, reference_vertices
 from .terms import mass_sums, stored_stiffness, to_stored, with_stored
@@ -109,15 +109,19 @@ def _held(made: Any, one: records.Links, change: Change) -> Any:
     keep = _kept(np.stack([one.a, one.b]), change)
     if keep.all():
         return made
-    change.subject.note(f"{one.name}: {np.count_nonzero(~keep)} links between pinned particles are left out")
+    change.subject.note(f"{one.name}: {_links(~keep)} between pinned particles left out")
     return take(made, keep)
+
+
+def _links(rows: Array) -> str:
+    return counted(np.count_nonzero(rows), "link")
 
 
 def _bent(made: records.BendStiffness, one: records.BendStiffness, change: Change) -> records.BendStiffness:
     keep = _kept(one.indices, change)
     if keep.all():
         return made
-    change.subject.note(f"{one.name}: {np.count_nonzero(~keep)} links between pinned particles are left out")
+    change.subject.note(f"{one.name}: {_links(~keep)} between pinned particles left out")
     made = replace(
         made,
         indices=made.indices[:, keep],
@@ -153,7 +157,7 @@ def _stretched(made: records.StretchLinks, change: Change) -> records.StretchLin
         a[lost] = anchors
         rest[lost] = ratio[lost] * np.linalg.norm(pose[anchors] - pose[made.b[lost]], axis=1)
         made = replace(made, a=a, rest=rest)
-        change.subject.note(f"{made.name}: {np.count_nonzero(lost)} links go to the nearest particle still pinned")
+        change.subject.note(f"{made.name}: {_links(lost)} moved to the nearest particle still pinned")
     stiffness = np.float32(np.median(made.stiffness)) if len(made.b) else np.float32(1)
     usual = np.median(ratio) if len(ratio) else 1.0
     made = take(made, keep)

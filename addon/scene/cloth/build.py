@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -59,18 +60,33 @@ class ClothBuilder:
         """Make all objects: point clouds in the order of the cloths, links, collidables."""
         clouds: list[Any] = []
         links: list[Any] = []
-        for sim, (number, place) in enumerate(sim_places(self.file)):
-            data = self.file.datas[number]
-            record, values = data.sims[place], values_of(self.file, sim)
-            title = sim_title(self.file, sim)
-            cloud = self._points(title, record)
-            set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), SIM: sim})
-            own = {index: self._links(title, record, index, sim) for index in _linked(record)}
-            write_values(cloud, own, record, values)
-            nodes.attach(cloud, nodes.POINTS)
+        for sim in range(len(sim_places(self.file))):
+            cloud, own = self.simulated(sim, None, {})
             clouds.append(cloud)
             links += own.values()
         return clouds, links, [self.collidable(placed) for placed in placed_collidables(self.file)]
+
+    def simulated(self, sim: int, cloud: Any, links: Mapping[int, Any]) -> tuple[Any, dict[int, Any]]:
+        """Make the objects of a simulated cloth, and let them show what the file has.
+
+        Args:
+            sim: which.
+            cloud: its points where they are there, None where they are to be made.
+            links: its links that are there, by constraint set; the others are made.
+
+        Returns:
+            All of them.
+        """
+        number, place = sim_places(self.file)[sim]
+        data = self.file.datas[number]
+        record, title = data.sims[place], sim_title(self.file, sim)
+        if cloud is None:
+            cloud = self._points(title, record)
+            set_properties(cloud, {PREFIX + "cloth": stored_text(data.name), SIM: sim})
+            nodes.attach(cloud, nodes.POINTS)
+        own = {index: links.get(index) or self._links(title, record, index, sim) for index in _linked(record)}
+        write_values(cloud, own, record, values_of(self.file, sim))
+        return cloud, own
 
     def _place(self, obj: Any, kind: str) -> None:
         obj[KIND] = kind

@@ -16,10 +16,10 @@ from ..gather.shown import evaluated
 from ..geometry import connect, fill
 from ..properties import set_properties
 from ..texts import shown_name
-from .gather import StoredCloth
+from .gather import StoredCloth, known_points
 from .keys import ARMATURE, EDIT, KIND, PREFIX, SIM, VOLUME, parts, sim_objects
 from .pointclouds import FIELDS, read, write
-from .values import PARTICLES, REST, count_points, put_to_rest, read_particles, write_inverse, write_particles
+from .values import PARTICLES, REST, put_to_rest, read_particles, write_inverse, write_particles
 
 PARTICLE = "particle"  # the particle that a vertex is
 HIDDEN = PREFIX + "hidden"  # of an edit mesh: its point cloud was hidden before
@@ -43,13 +43,12 @@ def begin_edit(context: Any, collection: Any, sim: int, stored: StoredCloth) -> 
         The mesh object, active and in edit mode; the one that is there already where there is one.
 
     Raises:
-        FormatError: the points of the cloth are gone, or are not those of the file.
+        FormatError: the points of the cloth are gone, or are not those of the file, or their collection is hidden.
     """
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    obj = edit_mesh(collection, sim)
-    if obj is None:
-        obj = _made(context, collection, sim, stored)
+    obj = edit_mesh(collection, sim) or _made(context, collection, sim, stored)
+    _reveal(obj)
     for other in context.view_layer.objects:
         other.select_set(state=other == obj)
     context.view_layer.objects.active = obj
@@ -58,16 +57,14 @@ def begin_edit(context: Any, collection: Any, sim: int, stored: StoredCloth) -> 
 
 
 def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
-    record = stored.sims[sim]
-    cloud = sim_objects(collection)[0].get(sim)
-    if cloud is None or count_points(cloud) != len(record):
-        raise FormatError(f"the points of {record.name} are not those of its cloth: undo what was added or deleted")
+    record, cloud = stored.sims[sim], known_points(collection, stored, sim)
     rest = read(cloud.data, REST, "FLOAT_VECTOR")
+    values = read_particles(cloud.data, record, stored.values[sim])
     mesh = bpy.data.meshes.new(shown_name(f"{cloud.name} Edit"))
     fill(mesh, axes.swap_vectors(record.poses[0]) if rest is None else rest, _drawable(record.triangles))
     connect(mesh)
     write(mesh, PARTICLE, "INT", np.arange(len(record), dtype=np.int32))
-    write_particles(mesh, record, read_particles(cloud.data, record, stored.values[sim]))
+    write_particles(mesh, record, values)
     obj = bpy.data.objects.new(mesh.name, mesh)
     set_properties(obj, {KIND: EDIT, SIM: sim})
     obj.hide_render = True
@@ -76,13 +73,29 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
         holder.objects.link(obj)
     obj.parent = collection.get(ARMATURE)
     context.view_layer.update()
-    if obj.name not in context.view_layer.objects:
+    try:
+        _reveal(obj)
+    except FormatError:
         bpy.data.objects.remove(obj)
         bpy.data.meshes.remove(mesh)
-        raise FormatError(f"{cloud.name} is in a collection that is excluded from the view layer")
+        raise
     obj[HIDDEN] = cloud.hide_get()
     cloud.hide_set(state=True)
     return obj
+
+
+def _reveal(obj: Any) -> None:
+    """Show an object that is hidden itself: Blender edits no other.
+
+    Raises:
+        FormatError: what it is in is hidden or excluded.
+    """
+    layer = bpy.context.view_layer
+    if obj.name in layer.objects:
+        obj.hide_viewport = False
+        obj.hide_set(state=False)
+    if not obj.visible_get(view_layer=layer):
+        raise FormatError(f"{obj.name} is in a collection that is hidden or excluded: show that one first")
 
 
 def _drawable(triangles: Array) -> Array:
@@ -102,9 +115,7 @@ def apply_edit(collection: Any, obj: Any, stored: StoredCloth) -> None:
         FormatError: vertices were added, deleted or sorted; the mesh stays then.
     """
     sim = obj[SIM]
-    record, cloud = stored.sims[sim], sim_objects(collection)[0].get(sim)
-    if cloud is None or count_points(cloud) != len(record):
-        raise FormatError("the points that this mesh was made from are gone")
+    record, cloud = stored.sims[sim], known_points(collection, stored, sim)
     with evaluated(obj, None, None, modifiers=False) as mesh:
         rest, values = _read(obj, mesh, record, stored.values[sim])
     write(cloud.data, REST, "FLOAT_VECTOR", rest)
@@ -176,34 +187,49 @@ def _selected(shape: Any, name: str) -> tuple[list[Any], Any, type]:
     return [], None, float
 
 
-def set_selected(obj: Any, name: str, value: float) -> int:
-    """Give the selected vertices of an edit mesh a value, or the selected edges of links; return how many.
+def edited_together(context: Any, obj: Any) -> list[Any]:
+    """Return an edit mesh and those that are in edit mode with it."""
+    others = context.objects_in_mode_unique_data if obj.mode == "EDIT" else []
+    return [obj, *(other for other in others if other != obj and other.get(KIND) == EDIT)]
+
+
+def set_selected(obj: Any, name: str, value: float, *, unless: str = "") -> tuple[int, int]:
+    """Give the selected vertices of an edit mesh a value, or the selected edges of links.
 
     Args:
         obj: in edit mode or not.
         name: of the attribute.
         value: a number, of a BOOLEAN attribute 0 or 1; of an INT one the same bits as a signed number.
+        unless: a BOOLEAN attribute of vertices; those that have it are left out. Empty for none.
+
+    Returns:
+        How many were set, and how many left out.
     """
     mesh = obj.data
     if mesh.is_editmode:
-        return _set_edited(mesh, name, value)
+        return _set_edited(mesh, name, value, unless)
     attribute = mesh.attributes[name]
     elements = mesh.vertices if attribute.domain == "POINT" else mesh.edges
     chosen = np.empty(len(elements), np.bool_)
     elements.foreach_get("select", chosen)
+    excepted = read(mesh, unless, "BOOLEAN")
+    left = np.zeros_like(chosen) if excepted is None else chosen & excepted
+    chosen &= ~left
     values = read(mesh, name, attribute.data_type, attribute.domain)
     if values is not None:
         values[chosen] = value
         attribute.data.foreach_set(FIELDS[attribute.data_type], values)
         mesh.update_tag()
-    return int(np.count_nonzero(chosen))
+    return int(np.count_nonzero(chosen)), int(np.count_nonzero(left))
 
 
-def _set_edited(mesh: Any, name: str, value: float) -> int:
+def _set_edited(mesh: Any, name: str, value: float, unless: str) -> tuple[int, int]:
     """Do the same in edit mode."""
     shape = bmesh.from_edit_mesh(mesh)  # its elements live as long as it does
     chosen, layer, made = _selected(shape, name)
-    for each in chosen:
+    excepted = shape.verts.layers.bool.get(unless)
+    free = [each for each in chosen if excepted is None or not each[excepted]]
+    for each in free:
         each[layer] = made(value)
     bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)
-    return len(chosen)
+    return len(free), len(chosen) - len(free)

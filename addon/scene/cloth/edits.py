@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ...cloth.edits import Change, changes, with_collidables, with_rest, with_values
-from ...cloth.edits.edited import Edited
+from ...cloth.edits.edited import Edited, sim_title
 from ...codec import FormatError, Tagfile, read_cloth
 from ...codec.havok.cloth import ClothFile
 from ..problems import Problem, Problems
@@ -73,34 +73,41 @@ def edited_cloth(collection: Any, stored: StoredCloth | None = None) -> EditedCl
     problems = Problems()
     gathered = gather(collection, stored, problems)
     file = stored.file
-    for edited, names in _steps(file, gathered):
+    for edited in _steps(file, gathered):
         file = edited.file
         for report, texts in ((problems.error, edited.refusals), (problems.warn, edited.notes)):
             for text in texts:
-                report(text, *names(text))
+                report(*about(text, stored.file, gathered))
     return EditedCloth(stored, file, gathered, problems.errors, problems.warnings)
 
 
-def _steps(file: ClothFile, gathered: GatheredCloth) -> Iterator[tuple[Edited, Callable[[str], list[str]]]]:
-    """Yield one edit after another, each with what names the objects that a sentence of it is about."""
+def about(text: str, file: ClothFile, gathered: GatheredCloth) -> list[str]:
+    """Return a sentence without the name in the file that it begins with, and the objects of that name.
 
-    def of_sims(*sims: int) -> Callable[[str], list[str]]:
-        return lambda _: [gathered.objects[sim] for sim in sims if sim in gathered.objects]
+    Where no object shows what it is about it stays as it is.
+    """
+    shown = [(sim_title(file, sim), name) for sim, name in sorted(gathered.objects.items())]
+    placed = zip(gathered.collidables or (), gathered.carriers, strict=False)
+    shown += [(one.record.name, name) for one, name in placed]
+    for title, _ in sorted(shown, key=lambda pair: -len(pair[0])):
+        for mark in (": ", ", "):
+            if text.startswith(title + mark):
+                return [text.removeprefix(title + mark), *(name for other, name in shown if other == title)]
+    return [text]
 
-    def of_collidables(text: str) -> list[str]:
-        pairs = zip(gathered.collidables or (), gathered.carriers, strict=True)
-        return [name for placed, name in pairs if text.startswith(f"{placed.record.name}:")]
 
-    for sim, values in sorted(gathered.values.items()):
-        edited = with_values(file, {sim: values})
+def _steps(file: ClothFile, gathered: GatheredCloth) -> Iterator[Edited]:
+    """Yield one edit after another."""
+    if gathered.values:
+        edited = with_values(file, gathered.values)
         file = edited.file
-        yield edited, of_sims(sim)
+        yield edited
     if gathered.rest:
         edited = with_rest(file, gathered.rest)
         file = edited.file
-        yield edited, of_sims(*sorted(gathered.rest))
+        yield edited
     if gathered.collidables is not None:
-        yield with_collidables(file, gathered.collidables), of_collidables
+        yield with_collidables(file, gathered.collidables)
 
 
 class EditedCloths:

@@ -14,7 +14,7 @@ from ..problems import Problems
 from ..provenance import Origin
 from ..settings import ClothExportSettings
 from ..writing import ExportResult, catching, write_output
-from .edits import EditedCloth, edited_cloth, source_tagfile
+from .edits import EditedCloth, about, edited_cloth, source_tagfile
 from .keys import PREFIX, TYPES
 
 ENDING = ".hkx"
@@ -69,12 +69,12 @@ def export_cloth(
 def _examine(edited: EditedCloth, problems: Problems, *, insist: bool) -> None:
     """Check that the parts of a cloth fit together and that it stays in one piece; report what does not."""
     report = problems.warn if insist else problems.error
-    gathered = edited.gathered
     for fault in new_faults(edited.stored.file, edited.file):
-        report(fault.text, *([gathered.objects[fault.sim]] if fault.sim in gathered.objects else []))
+        report(*about(fault.text, edited.stored.file, edited.gathered))
     trial = try_out(edited.file)
     if trial.fault:
-        report(f"{INSIST}: {trial.fault}", *gathered.objects.values())
+        text, *names = about(trial.fault, edited.stored.file, edited.gathered)
+        report(f"{INSIST}: {text}", *names)
 
 
 def _encode(collection: Any, file: ClothFile) -> bytes:

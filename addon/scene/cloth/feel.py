@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...cloth.edits import Feel, feel_of, values_of, with_feel
-from ...codec import FormatError
 from .edits import EditedCloth
-from .gather import StoredCloth
+from .gather import StoredCloth, known_points
 from .keys import sim_objects
-from .values import count_points, read_stiffness, read_values, write_values
+from .values import read_stiffness, read_values, write_values
 
 
 def copy_feel(edited: EditedCloth, sim: int) -> str:
@@ -36,10 +35,8 @@ def paste_feel(collection: Any, stored: StoredCloth, sim: int, text: str) -> lis
         FormatError: the text is none of a feel, or the objects are not those of the cloth.
     """
     changed = with_feel(stored.file, sim, Feel.from_json(text))
-    clouds, links, _ = sim_objects(collection)
-    record, cloud = stored.sims[sim], clouds.get(sim)
-    if cloud is None or count_points(cloud) != len(record):
-        raise FormatError(f"the points of {record.name} are not those of its cloth: undo what was added or deleted")
+    record, cloud = stored.sims[sim], known_points(collection, stored, sim)
+    _, links, _ = sim_objects(collection)
     own = {index: obj for (place, index), obj in links.items() if place == sim}
     shares = {}
     for index, obj in own.items():

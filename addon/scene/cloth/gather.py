@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from ...cloth.edits import PlacedCollidable, SimValues, placed_collidables, values_of
-from ...cloth.edits.edited import sims_of
+from ...cloth.edits.edited import sim_title, sims_of
 from ...codec import FormatError
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
+from ..keys import held_objects
 from ..problems import Problems
 from . import rig
 from .keys import (
     ARMATURE,
     BONE,
     DRAWN,
+    EDIT,
     GRAVITY,
     HELD,
     KIND,
@@ -36,9 +38,10 @@ from .keys import (
     SOURCE,
     STIFFNESS,
     VOLUME,
+    parts,
     sim_objects,
 )
-from .placing import read_placed
+from .placing import STILL, at_parent, read_placed
 from .pointclouds import read
 from .shapes import POINTS, RADII
 from .values import PARTICLES, REST, SETTINGS, count_points, read_rest, read_stiffness, read_values
@@ -64,6 +67,19 @@ class StoredCloth:
         """Take a file apart."""
         sims = tuple(sims_of(file))
         return cls(file, sims, tuple(values_of(file, sim) for sim in range(len(sims))), placed_collidables(file))
+
+
+def known_points(collection: Any, stored: StoredCloth, sim: int) -> Any:
+    """Return the point cloud of a simulated cloth.
+
+    Raises:
+        FormatError: it is gone, or has other points than the cloth particles.
+    """
+    cloud = sim_objects(collection)[0].get(sim)
+    if cloud is None or count_points(cloud) != len(stored.sims[sim]):
+        title = sim_title(stored.file, sim)
+        raise FormatError(f"the points of {title} are not those of its cloth: undo what was added or deleted")
+    return cloud
 
 
 @dataclass(eq=False)
@@ -104,34 +120,51 @@ def gather(collection: Any, stored: StoredCloth, problems: Problems) -> Gathered
         problems.warn(
             "shows what another object of the cloth shows already, and is not read", *(o.name for o in copies)
         )
-    for sim, (record, values) in enumerate(zip(stored.sims, stored.values, strict=True)):
+    for obj in parts(collection, EDIT):
+        problems.warn("is not applied, so that the cloth is as it was before: Apply gives it what you edited", obj.name)
+    for sim in range(len(stored.sims)):
         cloud = clouds.get(sim)
         if cloud is None:
-            problems.warn(f"{record.name}: its points are gone, so that it is written as it was imported")
+            problems.warn(
+                f"{sim_title(stored.file, sim)}: its points are gone, so that it is written as it was imported. Revert "
+                "makes them anew"
+            )
         else:
+            own = {index: obj for (place, index), obj in links.items() if place == sim}
             result.objects[sim] = cloud.name
-            if count_points(cloud) != len(record):
-                problems.error(
-                    f"has {count_points(cloud)} points, its cloth {len(record)}: what belongs to a particle is told by "
-                    "its number, in the mesh that the cloth moves too",
-                    cloud.name,
-                )
-                continue
-        shares = {}
-        for index, share in enumerate(values.stiffness):
-            obj = links.get((sim, index))
-            if obj is not None and share is not None:
-                shares[index] = _try(problems, obj, read_stiffness, obj, share)
-        if problems.errors:
-            continue
-        found = _try(problems, cloud, read_values, cloud, shares, record, values)
-        if found is not None and not same_values(found, values):
-            result.values[sim] = found
-        rest = None if cloud is None else read_rest(cloud)
-        if rest is not None and rest.tobytes() != record.poses[0].tobytes():
-            result.rest[sim] = rest
+            _gather_sim(result, sim, cloud, own, stored=stored, problems=problems)
     _gather_collidables(result, collection, stored, problems)
     return result
+
+
+def _gather_sim(
+    result: GatheredCloth, sim: int, cloud: Any, links: dict[int, Any], *, stored: StoredCloth, problems: Problems
+) -> None:
+    """Add what differs of one simulated cloth; nothing where a part of it cannot be."""
+    record, values = stored.sims[sim], stored.values[sim]
+    if count_points(cloud) != len(record):
+        problems.error(
+            f"has {count_points(cloud)} points, its cloth {len(record)}: what belongs to a particle is told by "
+            "its number, in the mesh that the cloth moves too",
+            cloud.name,
+        )
+        return
+    if cloud.parent is not None and np.abs(at_parent(cloud) - np.eye(4)).max() > STILL:
+        problems.warn("was moved as an object, which moves no particle: Edit Cloth does", cloud.name)
+    known = len(problems.errors)
+    shares = {}
+    for index, share in enumerate(values.stiffness):
+        obj = links.get(index)
+        if obj is not None and share is not None:
+            shares[index] = _try(problems, obj, read_stiffness, obj, share)
+    found = _try(problems, cloud, read_values, cloud, shares, record, values)
+    rest = _try(problems, cloud, read_rest, cloud)
+    if len(problems.errors) > known:
+        return
+    if not same_values(found, values):
+        result.values[sim] = found
+    if rest is not None and rest.tobytes() != record.poses[0].tobytes():
+        result.rest[sim] = rest
 
 
 def same_values(one: SimValues, other: SimValues) -> bool:
@@ -176,7 +209,7 @@ def _same_placed(placed: PlacedCollidable, stored: tuple[PlacedCollidable, ...])
 
 def collidable_objects(collection: Any) -> list[Any]:
     """Return the objects of a cloth's own collidables, in the file's order, new ones and copies last."""
-    found = [obj for obj in collection.all_objects if obj.get(KIND) == "collidables" and RUNTIME not in obj]
+    found = [obj for obj in held_objects(collection) if obj.get(KIND) == "collidables" and RUNTIME not in obj]
     return sorted(found, key=lambda obj: (obj.get(SOURCE, 1 << 30), len(obj.name), obj.name))
 
 
@@ -191,19 +224,22 @@ def _try(problems: Problems, obj: Any, function: Any, *arguments: Any) -> Any:
 
 def fingerprint(collection: Any) -> bytes:
     """Return what changes whenever `gather` would return something else; cheap enough for every frame."""
-    parts: list[bytes] = []
-    for obj in collection.all_objects:
+    found: list[bytes] = []
+    for obj in held_objects(collection):
         kind = obj.get(KIND)
         if kind == "points":
-            parts += [obj.name.encode(), _properties(obj, (SIM, GRAVITY, *_SETTINGS)), *_attributes(obj.data)]
+            found += [obj.name.encode(), _properties(obj, (SIM, GRAVITY, *_SETTINGS)), *_attributes(obj.data)]
+            found += [str(obj.parent is None).encode(), at_parent(obj).tobytes()]
+        elif kind == EDIT:
+            found.append(obj.name.encode())
         elif kind == "links":
-            parts += [obj.name.encode(), *_edges(obj.data)]
+            found += [obj.name.encode(), *_edges(obj.data)]
         elif kind == "collidables" and RUNTIME not in obj:
             parent = "" if obj.parent is None else obj.parent.name
-            parts.append(repr((obj.name, parent, obj.parent_type, obj.parent_bone)).encode())
-            parts += [np.array(each).tobytes() for each in (obj.matrix_parent_inverse, obj.matrix_basis)]
-            parts += [_properties(obj, _OF_COLLIDABLES), _vertices(obj.data)]
-    return b"\0".join(parts)
+            found.append(repr((obj.name, parent, obj.parent_type, obj.parent_bone)).encode())
+            found += [np.array(each).tobytes() for each in (obj.matrix_parent_inverse, obj.matrix_basis)]
+            found += [_properties(obj, _OF_COLLIDABLES), _vertices(obj.data)]
+    return b"\0".join(found)
 
 
 _SETTINGS = tuple(PREFIX + name for name in SETTINGS)

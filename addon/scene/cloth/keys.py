@@ -6,6 +6,8 @@ from typing import Any
 
 import bpy
 
+from ..keys import held_objects
+
 PREFIX = "cloth_"
 # of the collection of a cloth file
 DATA = PREFIX + "data"  # the tagfile
@@ -65,7 +67,7 @@ def cloths(scene: Any) -> list[Any]:
 
 def parts(collection: Any, kind: str) -> list[Any]:
     """Return a cloth's objects of a kind."""
-    return [obj for obj in collection.all_objects if obj.get(KIND) == kind]
+    return [obj for obj in held_objects(collection) if obj.get(KIND) == kind]
 
 
 def sim_objects(collection: Any) -> tuple[dict[int, Any], dict[tuple[int, int], Any], list[Any]]:
@@ -76,7 +78,7 @@ def sim_objects(collection: Any) -> tuple[dict[int, Any], dict[tuple[int, int], 
     clouds: dict[int, Any] = {}
     links: dict[tuple[int, int], Any] = {}
     copies = []
-    for obj in sorted(collection.all_objects, key=lambda obj: (len(obj.name), obj.name)):
+    for obj in sorted(held_objects(collection), key=lambda obj: (len(obj.name), obj.name)):
         if obj.get(KIND) == "points":
             if clouds.setdefault(obj[SIM], obj) is not obj:
                 copies.append(obj)
@@ -87,4 +89,4 @@ def sim_objects(collection: Any) -> tuple[dict[int, Any], dict[tuple[int, int], 
 
 def edited_objects(collection: Any) -> list[Any]:
     """Return the meshes of a cloth's own that are in edit mode."""
-    return [obj for obj in collection.all_objects if KIND in obj and obj.type == "MESH" and obj.data.is_editmode]
+    return [obj for obj in held_objects(collection) if KIND in obj and obj.type == "MESH" and obj.data.is_editmode]

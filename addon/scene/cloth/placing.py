@@ -36,7 +36,7 @@ def carry(obj: Any, bone: Any, offset: Array) -> None:
 
 def hold(obj: Any) -> None:
     """Note where an object stands: what is there still is untouched."""
-    obj[HELD] = _at_parent(obj).ravel().tolist()
+    obj[HELD] = at_parent(obj).ravel().tolist()
 
 
 def place_at(obj: Any, armature: Any, placed: PlacedCollidable) -> None:
@@ -79,11 +79,11 @@ def read_placed(
         drawn = shapes.shape_of(obj[SHAPE], list(obj[DRAWN]), None if old is None else old.record.shape)
     moved = _mesh_map(obj, drawn)
     held = np.array(obj.get(HELD, np.zeros(16))).reshape(4, 4)
-    if old is not None and name == old.bone and moved is None and np.abs(_at_parent(obj) - held).max() <= STILL:
+    if old is not None and name == old.bone and moved is None and np.abs(at_parent(obj) - held).max() <= STILL:
         offset = old.offset
     else:
         node = _node(bone, name, skeleton)
-        at_rest = _at_parent(obj) if bone is None else rig.carrying(bone) @ _at_parent(obj)
+        at_rest = at_parent(obj) if bone is None else rig.carrying(bone) @ at_parent(obj)
         matrix = axes.swap_matrices(np.linalg.inv(node) @ at_rest)
         offset, stretch = rigid_part(matrix if moved is None else matrix @ moved)
         shape = stretched(shape, stretch)
@@ -115,7 +115,7 @@ def _node(bone: Any, name: str, skeleton: records.Skeleton) -> Array:
     return axes.swap_matrices(reference_pose(skeleton)[skeleton.bones.index(name)].astype(np.float64))
 
 
-def _at_parent(obj: Any) -> Array:
+def at_parent(obj: Any) -> Array:
     """Return an object's place in the space of its parent, (4, 4) f8: posing the parent does not change it."""
     return np.array(obj.matrix_parent_inverse, np.float64) @ np.array(obj.matrix_basis, np.float64)
 

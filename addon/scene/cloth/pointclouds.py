@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...codec import FormatError
 from ...codec.binary import Array
 
 FIELDS = {"FLOAT": "value", "BOOLEAN": "value", "INT": "value", "FLOAT_VECTOR": "vector"}
@@ -33,8 +34,12 @@ def new_points(name: str, positions: Array, context: Any) -> Any:
 
 
 def write(data: Any, name: str, kind: str, values: Array, domain: str = "POINT") -> None:
-    """Write an attribute of points or edges, which is made where it is missing."""
-    attribute = data.attributes.get(name) or data.attributes.new(name, kind, domain)
+    """Write an attribute of points or edges, which is made where it is missing or of another kind."""
+    attribute = data.attributes.get(name)
+    if attribute is not None and (attribute.data_type, attribute.domain) != (kind, domain):
+        data.attributes.remove(attribute)
+        attribute = None
+    attribute = attribute or data.attributes.new(name, kind, domain)
     if len(values):
         attribute.data.foreach_set(FIELDS[kind], np.ascontiguousarray(values).ravel())
 
@@ -48,6 +53,19 @@ def read(data: Any, name: str, kind: str, domain: str = "POINT") -> Array | None
     if len(values):
         attribute.data.foreach_get(FIELDS[kind], values)
     return values.reshape(-1, 3) if kind == "FLOAT_VECTOR" else values
+
+
+def read_own(data: Any, name: str, kind: str, domain: str = "POINT") -> Array | None:
+    """Return an attribute that users set, as `read` does; None where it was removed.
+
+    Raises:
+        FormatError: it was converted, so that it says nothing.
+    """
+    if name in data.attributes and read(data, name, kind, domain) is None:
+        raise FormatError(
+            f"has an attribute {name} of another type or domain than {kind} and {domain}: convert it back"
+        )
+    return read(data, name, kind, domain)
 
 
 def _converted(name: str, count: int, context: Any) -> Any:

@@ -16,14 +16,14 @@ from .gather import StoredCloth, collidable_objects
 from .keys import ARMATURE, NAME, SIMS, SOURCE, sim_objects
 from .placing import place_at
 from .pointclouds import write
-from .values import REST, count_points, put_to_rest, read_stiffness, write_rows, write_values
+from .values import REST, count_points, put_to_rest, read_stiffness, write_rows
 
 
-def revert_sim(collection: Any, stored: StoredCloth, sim: int) -> None:
-    """Give a simulated cloth back what its file has: settings, particles, rest pose, stiffness.
+def revert_sim(context: Any, collection: Any, stored: StoredCloth, sim: int) -> None:
+    """Give a simulated cloth back what its file has: settings, particles, rest pose, stiffness; what was deleted.
 
     Raises:
-        FormatError: its points are not those of the file.
+        FormatError: its points are not those of the file, or there is no armature for what was deleted.
     """
     clouds, links, _ = sim_objects(collection)
     record, values, cloud = stored.sims[sim], stored.values[sim], clouds.get(sim)
@@ -42,8 +42,20 @@ def revert_sim(collection: Any, stored: StoredCloth, sim: int) -> None:
             obj.data.clear_geometry()
             fill_edges(obj.data, rest, edges(record.constraints[index]))
             write_rows(obj.data)
-    write_values(cloud, own, record, values)
+    ClothBuilder(collection, armature_of(collection), stored.file, context).simulated(sim, cloud, own)
     put_to_rest(collection)
+
+
+def armature_of(collection: Any) -> Any:
+    """Return the armature of a cloth.
+
+    Raises:
+        FormatError: it is gone.
+    """
+    armature = collection.get(ARMATURE)
+    if armature is None:
+        raise FormatError(f"{collection.name}: its armature is gone, and nothing carries its parts")
+    return armature
 
 
 def revert_collidables(context: Any, collection: Any, stored: StoredCloth) -> None:
@@ -52,9 +64,7 @@ def revert_collidables(context: Any, collection: Any, stored: StoredCloth) -> No
     Raises:
         FormatError: there is no armature to hang them on.
     """
-    armature, known = collection.get(ARMATURE), set[int]()
-    if armature is None:
-        raise FormatError(f"{collection.name}: its armature is gone, and nothing carries its collidables")
+    armature, known = armature_of(collection), set[int]()
     for obj in collidable_objects(collection):
         source = int(obj.get(SOURCE, -1))
         if source in known or not 0 <= source < len(stored.placed):
@@ -85,5 +95,5 @@ def revert_all(context: Any, collection: Any, stored: StoredCloth) -> None:
         FormatError: points that are not those of the file, or no armature.
     """
     for sim in range(len(stored.sims)):
-        revert_sim(collection, stored, sim)
+        revert_sim(context, collection, stored, sim)
     revert_collidables(context, collection, stored)

@@ -19,7 +19,7 @@ from ...codec.havok import cloth as records
 from ...maths import axes
 from ..gather.shown import evaluated
 from .keys import GRAVITY, PINNED, PREFIX, RANGE, SIM, STIFFNESS, VOLUME, parts, sim_objects
-from .pointclouds import read, write
+from .pointclouds import read, read_own, write
 
 REST = "rest"  # where a particle rests, which playing leaves alone
 ROW = "row"  # of their edges: which link of the set
@@ -85,15 +85,19 @@ def write_inverse(data: Any, record: records.SimCloth, values: SimValues) -> Non
 
 
 def read_particles(data: Any, record: records.SimCloth, values: SimValues) -> SimValues:
-    """Return values with those of particles that the attributes of a point cloud or a mesh have."""
+    """Return values with those of particles that the attributes of a point cloud or a mesh have.
+
+    Raises:
+        FormatError: an attribute that was converted.
+    """
     found: dict[str, Any] = {}
     for name, kind, field in PARTICLES:
-        stored = read(data, name, kind)
+        stored = read_own(data, name, kind)
         if stored is not None:
             found[field] = stored.view(np.uint32) if kind == "INT" else stored
     stiffness = list(values.stiffness)
     for index, particles in _pulled(record):
-        shown = read(data, f"{VOLUME}{index}", "FLOAT")
+        shown = read_own(data, f"{VOLUME}{index}", "FLOAT")
         if shown is not None:
             stiffness[index] = shown[particles]
     return replace(values, stiffness=tuple(stiffness), **found)
@@ -129,7 +133,7 @@ def read_stiffness(obj: Any, stiffness: Array) -> Array:
         stiffness: (rows,) or (rows, 2) f4 of the file, for what is missing.
 
     Raises:
-        FormatError: links were added, deleted or copied.
+        FormatError: links were added, deleted or copied, or an attribute was converted.
     """
     with evaluated(obj, None, None, modifiers=False) as mesh:
         rows = _rows(mesh)
@@ -138,7 +142,7 @@ def read_stiffness(obj: Any, stiffness: Array) -> Array:
             raise FormatError(f"has other links than the {len(stiffness)} of its set: undo what was added or deleted")
         columns = list(np.ascontiguousarray(stiffness.reshape(len(stiffness), -1).T))
         for place, name in enumerate(STIFFNESS[len(columns)]):
-            found = read(mesh, name, "FLOAT", "EDGE")
+            found = read_own(mesh, name, "FLOAT", "EDGE")
             if found is not None:
                 columns[place] = found[order]
     return np.stack(columns, axis=-1).reshape(stiffness.shape)
@@ -154,7 +158,7 @@ def read_values(cloud: Any, shares: Mapping[int, Array], record: records.SimClot
         values: those of the file, for what is missing.
 
     Raises:
-        FormatError: a property that is no number.
+        FormatError: a property that is no number, an attribute that was converted.
     """
     if cloud is not None:
         values = replace(read_particles(cloud.data, record, values), **dict(_settings(cloud, values)))
@@ -179,8 +183,12 @@ def _settings(cloud: Any, values: SimValues) -> Iterator[tuple[str, Any]]:
 
 
 def read_rest(cloud: Any) -> Array | None:
-    """Return where particles rest, (n, 3) f4 in the games' axes; None where nothing says so."""
-    rest = read(cloud.data, REST, "FLOAT_VECTOR")
+    """Return where particles rest, (n, 3) f4 in the games' axes; None where nothing says so.
+
+    Raises:
+        FormatError: what said so was converted.
+    """
+    rest = read_own(cloud.data, REST, "FLOAT_VECTOR")
     return None if rest is None else axes.swap_vectors(rest)
 
 
