@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -82,9 +83,25 @@ class Environment:
         """The exact version of its Blender."""
         return self.requirements[0].read_text("utf-8").partition("bpy==")[2].split()[0]
 
-    def run(self, *args: str, cwd: Path = ROOT) -> int:
-        """Run its Python, on the checkout if nothing else is said, and return the exit status."""
-        return subprocess.run([self.python, *args], cwd=cwd, check=False).returncode
+    @property
+    def log(self) -> Path:
+        """Where what it says goes while another one has the terminal."""
+        return ROOT / "out" / f"tests-{self.blender}.log"
+
+    def run(self, *args: str, cwd: Path = ROOT, log: Path | None = None) -> int:
+        """Run its Python, on the checkout if nothing else is said, and return the exit status.
+
+        Args:
+            args: of Python.
+            cwd: the folder to run in.
+            log: takes what it says in place of the terminal.
+        """
+        command: list[str | Path] = [self.python, *args]
+        if log is None:
+            return subprocess.run(command, cwd=cwd, check=False).returncode
+        log.parent.mkdir(exist_ok=True)
+        with log.open("wb") as file:
+            return subprocess.run(command, cwd=cwd, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
 
     def set_up(self) -> None:
         """Make or update it, and see to the libraries that the bpy wheel loads.
@@ -174,26 +191,36 @@ def test(pytest_args: list[str]) -> int:
 
 
 def test_all(pytest_args: list[str]) -> int:
-    """Run the tests on every supported Blender, all of them in `.venv` and those that need Blender in the others.
+    """Run the tests on every supported Blender, all of them in `.venv` and beside it those that need Blender elsewhere.
 
     What the machine lacks is left out and said. It is a failure where `.venv` cannot be made, and in CI, which
     promises every Blender.
     """
     main = main_environment()
     others = [Environment(blender) for blender in BLENDERS if blender != main.blender]
-    lines, failed = [], False
-    for environment in (main, *others):
-        print(f"-- Blender {environment.version}", flush=True)
-        try:
-            environment.set_up()
-            passed, outcome = test_on(environment, pytest_args)
-        except SetUpError as error:
-            passed = not environment.is_main and "CI" not in os.environ
-            outcome = f"{'left out' if passed else 'FAILED'}: {error}"
-        failed |= not passed
-        lines.append(f"Blender {environment.version:<7} Python {BLENDERS[environment.blender]}  {outcome}")
+    lacking = {environment: fault for environment in others if (fault := lacks(environment))}
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as pool:
+        beside = {other: pool.submit(test_on, other, pytest_args) for other in others if other not in lacking}
+        print(f"-- Blender {main.version}", flush=True)
+        found = {main: test_on(main, pytest_args)}
+        for other, running in beside.items():
+            found[other] = running.result()
+            print(f"\n-- Blender {other.version}", other.log.read_text("utf-8", "replace"), sep="\n", flush=True)
+    for other, fault in lacking.items():
+        is_promised = "CI" in os.environ
+        found[other] = (not is_promised, f"{'FAILED' if is_promised else 'left out'}: {fault}")
+    lines = [f"Blender {each.version:<7} Python {BLENDERS[each.blender]}  {found[each][1]}" for each in (main, *others)]
     print("", *lines, *newer_blenders([main, *others]), sep="\n", flush=True)
-    return int(failed)
+    return int(not all(passed for passed, _ in found.values()))
+
+
+def lacks(environment: Environment) -> str:
+    """Set an environment up, and return what stands in the way, empty where nothing does."""
+    try:
+        environment.set_up()
+    except SetUpError as error:
+        return str(error)
+    return ""
 
 
 def test_on(environment: Environment, pytest_args: list[str]) -> tuple[bool, str]:
@@ -202,7 +229,8 @@ def test_on(environment: Environment, pytest_args: list[str]) -> tuple[bool, str
     report.unlink(missing_ok=True)
     which = [] if environment.is_main else ["--blender-side"]
     began = time.monotonic()
-    status = environment.run("-m", "pytest", f"--junitxml={report}", *which, *pytest_args)
+    log = None if environment.is_main else environment.log
+    status = environment.run("-m", "pytest", f"--junitxml={report}", *which, *pytest_args, log=log)
     counts = []
     if report.exists():
         suite = next(ET.parse(report).getroot().iter("testsuite")).attrib
