@@ -395,13 +395,13 @@ def test_a_problem_of_one_cloth_leaves_the_edits_of_others(scene_api, bring):
 def test_attributes_that_were_converted_are_said_until_reverted(scene_api, blender, bring):
     path, made, _ = bring(HAT)
     obj, bound = cloud(made), link(made, "StandardLinks")
-    for data, name in ((obj.data, "radius"), (obj.data, "rest"), (bound.data, "stiffness")):
+    for data, name in ((obj.data, "friction"), (obj.data, "rest"), (bound.data, "stiffness")):
         data.attributes.remove(data.attributes[name])
         data.attributes.new(name, "INT", "POINT")
         (error,) = export(scene_api, made.collection, path).errors
         assert f"an attribute {name} of another type" in error.text
         blender.context.view_layer.objects.active = obj
-        if name == "radius":
+        if name == "friction":
             with pytest.raises(RuntimeError, match="convert it back"):
                 blender.ops.object.ossuary_cloth_edit()
             assert not [each for each in blender.data.meshes if each.name.endswith("Edit")]
