@@ -79,10 +79,9 @@ def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
         box.label(text=problem, icon="ERROR")
 
 
-class VIEW3D_PT_ossuary_cloth_settings(bpy.types.Panel):
-    """How cloth plays"""
+class ClothPart:
+    """What the panels below the Cloth panel share."""
 
-    bl_label = "Simulation"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = TAB
@@ -93,6 +92,12 @@ class VIEW3D_PT_ossuary_cloth_settings(bpy.types.Panel):
     def poll(cls, context: Any) -> bool:
         """There is cloth."""
         return bool(cloths(context.scene))
+
+
+class VIEW3D_PT_ossuary_cloth_settings(ClothPart, bpy.types.Panel):
+    """How cloth plays"""
+
+    bl_label = "Simulation"
 
     def draw(self, context: Any) -> None:
         """Draw the panel."""

@@ -22,32 +22,17 @@ from ..scene.cloth.keys import (
     SIM,
     SIMS,
     STIFFNESS,
-    cloths,
     sim_objects,
 )
 from ..scene.texts import loaded_text
-from .sidebar import TAB, columns, draw_lines
+from .cloth import ClothPart
+from .sidebar import columns, draw_lines
 
 TITLES = {kind: title for kind, title, _ in SETS.values()}
 SHOWN = 24  # changes that are listed
 
 
-class _Part:
-    """What all panels below the Cloth panel share."""
-
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = TAB
-    bl_parent_id = "VIEW3D_PT_ossuary_cloth"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """There is cloth."""
-        return bool(cloths(context.scene))
-
-
-class VIEW3D_PT_ossuary_cloth_edit(_Part, bpy.types.Panel):
+class VIEW3D_PT_ossuary_cloth_edit(ClothPart, bpy.types.Panel):
     """Edit the active cloth or collidable"""
 
     bl_label = "Edit"
@@ -151,7 +136,7 @@ def _draw_collidable(layout: Any, context: Any, obj: Any) -> None:
         ).sim = sim
 
 
-class VIEW3D_PT_ossuary_cloth_changes(_Part, bpy.types.Panel):
+class VIEW3D_PT_ossuary_cloth_changes(ClothPart, bpy.types.Panel):
     """What differs from the file that the cloth was imported from"""
 
     bl_label = "Changes"
