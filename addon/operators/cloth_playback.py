@@ -75,6 +75,11 @@ class OssuaryClothSettings(bpy.types.PropertyGroup):
         default="60",
     )
     substeps: IntProperty(name="Substeps", description="Of each step. 0 takes what the file says", min=0, max=16)
+    settle: IntProperty(
+        name="Settle",
+        description="Steps that are done on the start frame before the cloth is shown, so that it need not fall first",
+        min=0, soft_max=600, max=36000,
+    )  # fmt: skip
     own_gravity: BoolProperty(name="Other Gravity", description="In place of what each cloth has")
     gravity: FloatVectorProperty(
         name="Gravity", description="For all cloths", default=(0.0, 0.0, -9.81), subtype="ACCELERATION", size=3
@@ -130,7 +135,7 @@ def play_options(scene: Any) -> PlayOptions | None:
         collisions=chosen.collisions,
         disabled=frozenset(kind for name, (kind, _, _) in SETS.items() if not getattr(chosen, name)),
     )
-    return PlayOptions(settings, int(chosen.rate), chosen.memory * MEGABYTE)
+    return PlayOptions(settings, int(chosen.rate), chosen.memory * MEGABYTE, chosen.settle)
 
 
 def _game_axes(vector: Any) -> tuple[float, float, float]:

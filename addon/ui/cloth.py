@@ -105,7 +105,7 @@ class VIEW3D_PT_ossuary_cloth_settings(ClothPart, bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         settings = getattr(context.scene, PROPERTY)
-        for name in ("state", "rate", "substeps"):
+        for name in ("state", "rate", "substeps", "settle"):
             layout.prop(settings, name)
         for name in ("gravity", "damping"):
             layout.prop(settings, f"own_{name}")

@@ -66,6 +66,23 @@ def test_the_start_frame_resets(scene_api, scene, player, corpus):
     assert list(session(player).frames) == [1]
 
 
+def test_cloth_settles_before_the_start_frame_is_shown(scene_api, scene, player, corpus):
+    made = model(scene_api, corpus(HAT)).cloths[0]
+    play(scene, *range(1, 32))
+    fallen = shown(made)
+    scene.ossuary_cloth.settle = 30
+    play(scene, 1)
+    assert same(shown(made), fallen)
+    play(scene, 2, 3)
+    settled = shown(made)
+    scene.ossuary_cloth.settle = 0
+    play(scene, *range(1, 34))
+    assert same(shown(made), settled)
+    scene.ossuary_cloth.settle = 30
+    play(scene, 100, 1)
+    assert same(shown(made), fallen)
+
+
 def test_dropped_frames_are_stepped_and_a_long_jump_starts_anew(scene_api, scene, player, corpus):
     model(scene_api, corpus(HAT))
     play(scene, *range(1, 11), 13)

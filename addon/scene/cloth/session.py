@@ -43,11 +43,13 @@ class PlayOptions:
         settings: of each step.
         rate: steps a second.
         limit: bytes of memory for the frames of a cloth that are kept.
+        settle: steps that are done where the cloth starts, before it is shown.
     """
 
     settings: Settings = Settings()
     rate: int = 60
     limit: int = 512 * MEGABYTE
+    settle: int = 0
 
 
 class MissingError(Exception):
@@ -114,8 +116,8 @@ class Session:
     def show_frame(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions) -> None:
         """Bring the cloth to the scene's frame and show it.
 
-        The start frame puts it where the animation is; a frame that is kept is shown as it was; else the steps since
-        the last one that is kept are done.
+        The start frame puts it where the animation is and lets it settle; a frame that is kept is shown as it was; else
+        the steps since the last one that is kept are done.
 
         Raises:
             MissingError: the armature is gone.
@@ -231,6 +233,7 @@ class Session:
     def _start(self, place: Place, options: PlayOptions) -> None:
         reset(self.setup, self.state, Pose(place.bones, place.root), settings=options.settings)
         self._place = place
+        self._steps(place, options.settle, 1 / options.rate, options)
 
     def _steps(self, place: Place, count: int, dt: float, options: PlayOptions) -> None:
         """Do steps, the last of them at a place and those before on the way there."""
