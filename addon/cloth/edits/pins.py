@@ -176,14 +176,14 @@ def _with_ranges(subject: Subject, old: SimValues, new: SimValues) -> SimValues:
         distance[freed] = np.maximum(new.max_distance[near], old.max_distance[near])
         for values, own in zip(limits, (old.max_normal, old.min_normal), strict=True):
             values[freed] = own[near]
-        subject.note(f"{listed(freed)}: local range as that of the nearest particle")
+        subject.note(f"{listed(freed)}: range as that of the nearest particle")
     known = np.zeros(len(record), np.bool_)
     if sets:
         known = reference_vertices(subject.data, subject.place, sets[0].buffer) != NOWHERE
     added = (distance >= 0) & (old.max_distance < 0)
     for wrong, reason in (
-        (added & new.pinned, "a pinned particle has no local range"),
-        (added & ~new.pinned & ~known, "no local range is possible: its reference vertex is not known"),
+        (added & new.pinned, "a pinned particle has no range"),
+        (added & ~new.pinned & ~known, "no range is possible: its reference vertex is not known"),
     ):
         if wrong.any():
             subject.refuse(f"{listed(np.flatnonzero(wrong))}: {reason}")
