@@ -172,9 +172,13 @@ def test_a_share_past_one_is_refused(hat):
     assert said == "HD_hat: stiffness of Standard Links, links 3, 5: it cannot be 1.5, only 0 to 1."
 
 
-def test_a_mass_of_a_pinned_particle_is_refused(hat):
-    edited = with_values(hat, {0: set_row(values_of(hat, 0), "mass", 2, F(1))})
-    assert edited == (hat, [], ["HD_hat: particle 2: a pinned particle has no mass of its own."])
+@pytest.mark.parametrize(("name", "word"), [("mass", "mass"), ("max_distance", "range")])
+def test_what_a_pinned_particle_does_not_have_is_left_out(hat, name, word):
+    """Also of one that was freed for it and is pinned again; all pinned particles of the games have a mass of 0."""
+    edited = with_values(hat, {0: set_row(values_of(hat, 0), name, 2, F(1))})
+    assert edited == (
+        hat, [f"HD_hat: particle 2: what was set as {word} is left out, for pinned particles have none."], []
+    )  # fmt: skip
 
 
 def test_an_unknown_cloth_is_refused(hat):

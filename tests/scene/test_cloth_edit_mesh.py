@@ -118,6 +118,24 @@ def test_pinned_from_the_panel(scene_api, blender, bring, tmp_path):
     assert len(new.fixed) == len(record.fixed) + 1
 
 
+def test_freed_and_pinned_again_is_no_change(scene_api, blender, bring):
+    """What was set of it between is left out, which is told, and nothing stands in the way of the export."""
+    path, made, old = bring(SKIRT)
+    row = int(old[0].sims[0].fixed[0])
+    mesh = begin(cloud(made))
+    select(mesh, row)
+    for values_set in ({"pinned": False}, {"what": "mass", "value": 0.5}, {"what": "local_range", "value": 0.25}, {}):
+        done = blender.ops.mesh.ossuary_cloth_set(**({"what": "pinned", "pinned": True} | values_set))
+        assert done == {"FINISHED"}
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    result = export(scene_api, made.collection, path)
+    assert (result.errors, result.written) == ([], False)
+    assert [each.text for each in result.warnings] == [
+        f"particle {row}: what was set as {word} is left out, for pinned particles have none."
+        for word in ("mass", "range")
+    ]
+
+
 @every_cloth
 def test_moved_vertices_are_the_rest_pose(scene_api, blender, corpus, tmp_path, name):
     """A bulge moves what is free and not near what is pinned; the file then rests there, and shows so when imported."""
