@@ -187,6 +187,10 @@ def _gather_collidables(result: GatheredCloth, collection: Any, stored: StoredCl
     skeleton = rig.skeleton_of(stored.file)
     for obj in collidable_objects(collection):
         placed = _try(problems, obj, read_placed, obj, armature, stored.placed, skeleton)
+        if placed is None:  # the file's own stands in, but not once more for a copy
+            number = int(obj.get(SOURCE, -1))
+            known = not 0 <= number < len(stored.placed) or any(one.source == number for one in found)
+            placed = None if known else stored.placed[number]
         if placed is not None:
             found.append(placed)
             result.carriers.append(obj.name)
