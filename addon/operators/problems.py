@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -42,7 +43,11 @@ def kept(context: Any) -> tuple[str, list[tuple[str, list[str], bool]]]:
 
 def draw(layout: Any, context: Any, width: int) -> None:
     """List what the last export found, in lines of so many characters, with buttons that select."""
-    _, found = kept(context)
+    draw_found(layout, kept(context)[1], width)
+
+
+def draw_found(layout: Any, found: Sequence[tuple[str, Sequence[str], bool]], width: int) -> None:
+    """List texts, names of objects, and whether they stand in the way, as `draw` does."""
     for text, names, is_error in found[:SHOWN]:
         row = layout.row()
         column = row.column(align=True)

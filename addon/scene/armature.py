@@ -47,6 +47,7 @@ class BuiltArmature:
     lengths: Array
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def rest_matrices(nodes: Array, world: Array) -> Array:
     """Return the rest matrices that bones are asked to take, in Blender's axes.
 
@@ -63,6 +64,7 @@ def rest_matrices(nodes: Array, world: Array) -> Array:
     return axes.swap_matrices(rest) @ TURN
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bone_lengths(parents: Array, rest: Array, default: float) -> Array:
     """Return a length for each bone: to its farthest child on its axis, else the default.
 
@@ -147,7 +149,8 @@ def make(name: str, bones: WantedBones, collection: Any, context: Any) -> BuiltA
     obj.show_in_front = True
     armature.display_type = "STICK"
     made = [armature.bones[bone] for bone in names]
-    held = np.array([bone.matrix_local for bone in made]).reshape(-1, 4, 4)
+    # numpy makes float32 of a matrix of Blender's, in which tails would be rounded otherwise than an export has them
+    held = np.array([bone.matrix_local for bone in made], np.float64).reshape(-1, 4, 4)
     return BuiltArmature(obj, names, held, np.array([bone.length for bone in made]))
 
 

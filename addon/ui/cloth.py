@@ -10,9 +10,11 @@ from ..operators.cloth_playback import PROPERTY, SETS, UsesPlayer
 from ..scene.cloth.keys import PREFIX, cloths, parts
 from ..scene.result import counted
 from .icons import icon
-from .sidebar import TAB
+from .sidebar import TAB, columns, draw_lines
 
 SHOWN = 8  # cloth files that are listed
+SHOWN_REFUSED = 3  # edits of each that are; the Changes panel has all
+REFUSED = "Refused: the cloth plays with what its file has there, and is exported once you undo, mend or revert it"
 
 
 class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
@@ -39,7 +41,7 @@ class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
         if not found:
             layout.operator("import_scene.ossuary_cloth", text="Import Cloth", icon="IMPORT")
             return
-        settings, player = getattr(context.scene, PROPERTY), self.player_now()
+        settings, player = getattr(context.scene, PROPERTY), UsesPlayer.player_now()
         row = layout.row(align=True)
         row.prop(settings, "play", toggle=True, icon="MOD_CLOTH")
         playing = context.screen is not None and context.screen.is_animation_playing
@@ -49,7 +51,7 @@ class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
         row.active = settings.play
         row.operator("scene.ossuary_cloth_live", depress=player.live, icon="REC")
         for collection in found[:SHOWN]:
-            _draw_cloth(layout, player, collection)
+            _draw_cloth(layout, player, collection, columns(context))
         if len(found) > SHOWN:
             layout.label(text=f"... and {len(found) - SHOWN} more")
         row = layout.row(align=True)
@@ -59,7 +61,7 @@ class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
         layout.operator("scene.ossuary_cloth_bake", icon="FILE_CACHE")
 
 
-def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
+def _draw_cloth(layout: Any, player: Any, collection: Any, width: int) -> None:
     """Say what a cloth holds, how fast it steps and what it lacks."""
     box = layout.box().column(align=True)
     clouds = parts(collection, "points")
@@ -76,7 +78,10 @@ def _draw_cloth(layout: Any, player: Any, collection: Any) -> None:
         box.label(text="Virtual collision points are not simulated", icon="INFO")
     problem = player.problem(collection)
     if problem:
-        box.label(text=problem, icon="ERROR")
+        draw_lines(box, [problem], width, "ERROR")
+    elif refused := player.refused(collection):
+        draw_lines(box, refused[:SHOWN_REFUSED], width, "ERROR")
+        draw_lines(box, [REFUSED], width, "INFO")
 
 
 class ClothPart:

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ..operators import problems
 from ..operators.cloth_collidables import active_collidable
 from ..operators.cloth_edit import VALUES, active_sim, owner
 from ..operators.cloth_playback import SETS, UsesPlayer
@@ -25,8 +26,8 @@ from ..scene.cloth.keys import (
     sim_objects,
 )
 from ..scene.texts import loaded_text
-from .cloth import ClothPart
-from .sidebar import columns, draw_lines
+from .cloth import REFUSED, ClothPart
+from .sidebar import BESIDE, columns, draw_lines
 
 TITLES = {kind: title for kind, title, _ in SETS.values()}
 SHOWN = 24  # changes that are listed
@@ -155,8 +156,10 @@ class VIEW3D_PT_ossuary_cloth_changes(ClothPart, bpy.types.Panel):
         except FormatError as error:
             draw_lines(layout, [str(error)], width, "ERROR")
             return
-        draw_lines(layout, [str(each) for each in edited.errors], width, "ERROR")
-        draw_lines(layout, [str(each) for each in edited.notes], width, "INFO")
+        told = [(True, each) for each in edited.errors] + [(False, each) for each in edited.notes]
+        problems.draw_found(layout, [(each.text, each.objects, bad) for bad, each in told], columns(context, BESIDE))
+        if edited.errors:
+            draw_lines(layout, [REFUSED], width, "INFO")
         lines = edited.changes
         names = {sim: cloud.name for sim, cloud in sim_objects(collection)[0].items()}
         if not lines and not edited.errors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -48,7 +49,7 @@ def columns(context: Any, taken: int = MARGIN) -> int:
     return max(int(context.region.width / context.preferences.system.ui_scale / CHARACTER) - taken, 16)
 
 
-def draw_lines(layout: Any, lines: list[str], width: int, icon: str) -> None:
+def draw_lines(layout: Any, lines: Sequence[str], width: int, icon: str) -> None:
     """Write sentences one below the other, each with an icon, broken into lines of so many characters."""
     column = layout.column(align=True)
     for line in lines:

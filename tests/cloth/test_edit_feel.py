@@ -85,7 +85,7 @@ def test_between_cloths_of_the_games(corpus):
     hair, skirt = source(corpus, "c7190_c.hkx"), source(corpus, "BD_M_2210_c.hkx")
     edited = with_feel(skirt.cloth, 0, feel_of(hair.cloth, 0))
     assert edited.notes == [
-        "BD_Skirt: StandardLink Constraint keeps its stiffness, the feel has no CompressibleLinks."
+        "BD_Skirt: the stiffness of Compressible Links stays, the feel has none."
     ]  # fmt: skip
     assert check_identities(edited.file) == []
     assert try_out(edited.file).fault == ""

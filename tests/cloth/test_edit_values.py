@@ -137,9 +137,9 @@ def test_a_setting_that_cannot_be_is_refused(hat, name, value, reason):
         ("mass", F(1e-40), "particle 16: a free particle needs a mass"),
         ("radius", F(-0.5), "particle 16: radius cannot be -0.5, only 0 or more"),
         ("friction", F(np.inf), "particle 16: friction cannot be inf, only 0 or more"),
-        ("max_distance", F(-0.5), "particle 16: max distance cannot be negative, but -1 for none"),
-        ("min_normal", F(np.nan), "particle 16: min normal cannot be nan, only a number"),
-        ("max_normal", F(-3), "particle 16: the lowest distance along the normal is above the highest"),
+        ("max_distance", F(-0.5), "particle 16: range cannot be negative, but -1 for no limit"),
+        ("min_normal", F(np.nan), "particle 16: range below cannot be nan, only a number"),
+        ("max_normal", F(-3), "particle 16: range below is more than range above"),
     ],
 )
 def test_a_particles_value_that_cannot_be_is_refused(hat, name, value, reason):
@@ -169,12 +169,16 @@ def test_a_share_past_one_is_refused(hat):
     edited = with_values(hat, {0: replace(old, stiffness=(old.stiffness[0], links, *old.stiffness[2:]))})
     assert edited.file is hat
     (said,) = edited.refusals
-    assert said == "HD_hat: stiffness of constraint set 1, links 3, 5: it cannot be 1.5, only 0 to 1."
+    assert said == "HD_hat: stiffness of Standard Links, links 3, 5: it cannot be 1.5, only 0 to 1."
 
 
-def test_a_mass_of_a_pinned_particle_is_refused(hat):
-    edited = with_values(hat, {0: set_row(values_of(hat, 0), "mass", 2, F(1))})
-    assert edited == (hat, [], ["HD_hat: particle 2: a pinned particle has no mass of its own."])
+@pytest.mark.parametrize(("name", "word"), [("mass", "mass"), ("max_distance", "range")])
+def test_what_a_pinned_particle_does_not_have_is_left_out(hat, name, word):
+    """Also of one that was freed for it and is pinned again; all pinned particles of the games have a mass of 0."""
+    edited = with_values(hat, {0: set_row(values_of(hat, 0), name, 2, F(1))})
+    assert edited == (
+        hat, [f"HD_hat: particle 2: what was set as {word} is left out, for pinned particles have none."], []
+    )  # fmt: skip
 
 
 def test_an_unknown_cloth_is_refused(hat):
@@ -210,7 +214,7 @@ def test_a_range_without_a_set_is_refused():
     file = sheet(kinds=("StandardLinks",))
     edited = with_values(file, {0: set_row(values_of(file, 0), "max_distance", 20, F(1))})
     assert edited == (
-        file, [], ["sheet: particle 20: no local range is possible: its reference vertex is not known."]
+        file, [], ["sheet: particle 20: no range is possible: its reference vertex is not known."]
     )  # fmt: skip
 
 
@@ -232,10 +236,32 @@ def test_changes_are_told_with_numbers(hat):
         (0, "substeps", "substeps 1 -> 3"),
         (0, "landscape", "landscape off -> on"),
         (0, "radius", "12 of 32 particles: radius 0.025 -> 0.03"),
-        (0, "mask", "16 of 32 particles: mask 0x0 -> 0x80000000"),
-        (0, "stiffness", "StandardLink Constraint: stiffness 1 -> 0.5 in 4 links"),
+        (0, "mask", "16 of 32 particles: collides with 0x0 -> 0x80000000"),
+        (0, "stiffness", "Standard Links: stiffness 1 -> 0.5 in 4 links"),
     ]
     assert changes(hat, hat) == []
+
+
+def test_changes_are_called_as_in_the_panels():
+    """Both stiffnesses of bend links apart, the parts of a range, and what is one for the whole set."""
+    file = sheet(kinds=("StandardLinks", "BendLinks", "LocalRange"))
+    old = values_of(file, 0)
+    bends = old.stiffness[1].copy()
+    bends[2:5, 0] = 0.75
+    reach = {name: set_row(old, name, 20, value) for name, value in (("max_distance", F(0.5)), ("max_normal", F(0.25)))}
+    wanted = replace(
+        old,
+        max_distance=reach["max_distance"].max_distance,
+        max_normal=reach["max_normal"].max_normal,
+        stiffness=(old.stiffness[0], bends, F(0.5)),
+    )
+    texts = [one.text for one in changes(file, with_values(file, {0: wanted}).file)]
+    assert texts == [
+        "1 particle: range 0.2 -> 0.5",
+        "1 particle: range above 0.1 -> 0.25",
+        "Bend Links: bend stiffness 0.2 -> 0.75 in 3 links",
+        "Local Range: stiffness 1 -> 0.5",
+    ]
 
 
 def test_a_mass_alone_is_no_change_of_stiffness(own):

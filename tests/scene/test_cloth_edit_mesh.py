@@ -118,6 +118,24 @@ def test_pinned_from_the_panel(scene_api, blender, bring, tmp_path):
     assert len(new.fixed) == len(record.fixed) + 1
 
 
+def test_freed_and_pinned_again_is_no_change(scene_api, blender, bring):
+    """What was set of it between is left out, which is told, and nothing stands in the way of the export."""
+    path, made, old = bring(SKIRT)
+    row = int(old[0].sims[0].fixed[0])
+    mesh = begin(cloud(made))
+    select(mesh, row)
+    for values_set in ({"pinned": False}, {"what": "mass", "value": 0.5}, {"what": "local_range", "value": 0.25}, {}):
+        done = blender.ops.mesh.ossuary_cloth_set(**({"what": "pinned", "pinned": True} | values_set))
+        assert done == {"FINISHED"}
+    assert blender.ops.object.ossuary_cloth_apply() == {"FINISHED"}
+    result = export(scene_api, made.collection, path)
+    assert (result.errors, result.written) == ([], False)
+    assert [each.text for each in result.warnings] == [
+        f"particle {row}: what was set as {word} is left out, for pinned particles have none."
+        for word in ("mass", "range")
+    ]
+
+
 @every_cloth
 def test_moved_vertices_are_the_rest_pose(scene_api, blender, corpus, tmp_path, name):
     """A bulge moves what is free and not near what is pinned; the file then rests there, and shows so when imported."""
@@ -204,6 +222,56 @@ def test_cancel_throws_away_and_undo_brings_back(scene_api, blender, bring, tmp_
     assert "is not applied" in told  # the mesh is there again
     assert not export(scene_api, blender.data.collections[name], path).written
     assert points in blender.data.objects
+
+
+def edits(obj, sim):
+    return (obj.get("cloth_kind"), obj.get("cloth_sim")) == ("edit", sim)
+
+
+def deleted_by(blender, mesh, way):
+    blender.ops.object.mode_set(mode="OBJECT")
+    blender.ops.ed.undo_push(message="edited")
+    if way == "operator":
+        for obj in blender.context.view_layer.objects:
+            obj.select_set(state=obj == mesh)
+        blender.ops.object.delete()
+        blender.ops.ed.undo_push(message="deleted")
+    else:  # as in the window, where Blender tells of the change when its step is kept already
+        blender.data.objects.remove(mesh)
+        blender.ops.ed.undo_push(message="deleted")
+        blender.context.view_layer.update()
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("way", ["operator", "data"])
+def test_a_deleted_mesh_gives_its_points_back(scene, blender, bring, way, hidden):
+    """Undo brings the mesh back and hides them again; deleting it again, and redo, show them."""
+    from addon.scene.keys import held_objects
+
+    _, made, _ = bring()
+    name, points = made.collection.name, cloud(made).name
+    cloud(made).hide_set(state=hidden)
+    other = begin(cloud(made, 1))
+    deleted_by(blender, begin(cloud(made)), way)
+
+    def meshes():
+        return [obj for obj in held_objects(blender.data.collections[name]) if edits(obj, 0)]
+
+    def state():
+        blender.context.view_layer.update()
+        return len(meshes()), blender.data.objects[points].hide_get()
+
+    assert state() == (0, hidden)
+    assert (cloud(made, 1).hide_get(), edits(other, 1)) == (True, True)
+    blender.ops.ed.undo_push(message="later")
+    undo, redo = blender.ops.ed.undo, blender.ops.ed.redo
+    for step, then in ((undo, (0, hidden)), (undo, (1, True)), (redo, (0, hidden)), (undo, (1, True))):
+        step()
+        assert state() == then
+    blender.data.objects.remove(*meshes())
+    assert state() == (0, hidden)
+    blender.data.objects[points].hide_set(state=not hidden)  # by the user
+    assert state() == (0, not hidden)
 
 
 def test_an_edit_is_saved_with_the_file(scene_api, scene, player, blender, bring, tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from addon.codec.havok.cloth.comparing import differences
+from tests.panels import drawn
 from tests.scene.cloth_exports import SAMPLE, cloud, copied, every_cloth, export, exported, link, load, members, stored
 from tests.scene.playing import evaluated, play, same, session
 from tests.scene.test_cloth_import import cloth, values
@@ -278,16 +279,53 @@ def test_playing_plays_what_is_edited(scene_api, scene, player, bring):
     assert session(player) is again
 
 
-def test_an_edit_that_cannot_be_is_said_and_stops_playing(scene_api, scene, player, bring):
+def test_an_edit_that_cannot_be_is_said_while_the_rest_plays(scene_api, scene, player, bring, tmp_path):
+    from addon.ui.cloth import REFUSED, VIEW3D_PT_ossuary_cloth
+    from addon.ui.cloth_edit import VIEW3D_PT_ossuary_cloth_changes
+
     _, made, _ = bring(HAT)
     play(scene, 1, 2)
+    first, panels = session(player), (VIEW3D_PT_ossuary_cloth, VIEW3D_PT_ossuary_cloth_changes)
     cloud(made)["cloth_substeps"] = 1000
     play(scene, 3)
-    assert "substeps cannot be 1000" in player.problem(made.collection)
-    assert [each.type for each in made.meshes[0].modifiers] == ["ARMATURE"]
-    cloud(made)["cloth_substeps"] = 1
+    (said,) = player.refused(made.collection)
+    assert "substeps cannot be 1000" in said
+    assert (session(player), player.problem(made.collection)) == (first, "")
+    assert [each.type for each in made.meshes[0].modifiers] == ["ARMATURE", "NODES"]
+    for panel in panels:
+        text = " ".join(drawn(panel))
+        assert said in text
+        assert REFUSED in text
+    cloud(made)["cloth_gravity"] = [0.0, 0.0, 9.0]
     play(scene, 4)
+    assert session(player).setup.layout.sims[0].record.gravity.tolist() == [0, 9, 0]
+    assert player.refused(made.collection) == [said]
+    assert not export(scene_api, made.collection, tmp_path / "a.hkx").written
+    cloud(made)["cloth_substeps"] = 1
+    assert not player.refused(made.collection)
+    assert not any(REFUSED in " ".join(drawn(panel)) for panel in panels)
+    play(scene, 5)
     assert not player.problem(made.collection)
+
+
+def test_a_collidable_that_cannot_be_plays_as_in_the_file(scene_api, scene, player, bring, tmp_path):
+    _, made, old = bring(SKIRT)
+    made.collidables[0].scale = 1, 2, 3
+    assert export(scene_api, made.collection, tmp_path / "a.hkx").errors
+    play(scene, 1, 2)
+    assert len(player.refused(made.collection)) == 1
+    assert not unlike(old, session(player).file)
+
+
+def test_bakes_warn_of_what_is_refused(scene_api, scene, blender, player, bring, tmp_path):
+    from addon.scene.cloth.bake import bake
+
+    _, made, _ = bring(HAT)
+    scene.frame_end = 3
+    cloud(made)["cloth_substeps"] = 1000
+    result = bake(blender.context, player, tmp_path / "cache")
+    assert result.files
+    assert [each for each in result.warnings if "refused: " in each and "substeps" in each]
 
 
 # checks before writing

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
+from .names import title, words
 
 if TYPE_CHECKING:
     from .values import SimValues
@@ -29,7 +30,7 @@ ROWS: dict[str, Limits] = {
     "mass": (0, FAR, "0 or more"),
     "radius": (0, FAR, "0 or more"),
     "friction": (0, FAR, "0 or more"),
-    "max_distance": (-1, FAR, "0 or more, or -1 for none"),
+    "max_distance": (-1, FAR, "0 or more, or -1 for no limit"),
     "max_normal": (-FAR, FAR, "a number"),
     "min_normal": (-FAR, FAR, "a number"),
 }
@@ -94,7 +95,7 @@ def accepted(old: SimValues, wanted: SimValues, subject: Subject) -> SimValues:
         wrong = _outside(getattr(old, name), rows, limits)
         if wrong.any():
             who, why = _why(wrong, rows, limits)
-            subject.refuse(f"{who}: {name.replace('_', ' ')} {why}")
+            subject.refuse(f"{who}: {words(name)} {why}")
         done[name] = np.where(wrong, getattr(old, name), rows)
     for name in ("mask", "pinned"):
         done[name] = _shaped(name, getattr(old, name), getattr(wanted, name), subject)
@@ -106,14 +107,14 @@ def _number(name: str, old: Any, wanted: Any, limits: Limits, subject: Subject) 
     made = type(old)(wanted)
     if made == old or limits[0] <= made <= limits[1]:
         return made
-    subject.refuse(f"its {name.replace('_', ' ')} cannot be {wanted:g}, only {limits[2]}")
+    subject.refuse(f"its {words(name)} cannot be {wanted:g}, only {limits[2]}")
     return old
 
 
 def _shaped(name: str, old: Array, wanted: Any, subject: Subject) -> Array:
     rows = np.asarray(wanted)
     if rows.shape != old.shape:
-        subject.refuse(f"its {name.replace('_', ' ')} has {rows.shape} values where {old.shape} are needed")
+        subject.refuse(f"its {words(name)} has {rows.shape} values where {old.shape} are needed")
         return old
     return rows.astype(old.dtype)
 
@@ -136,16 +137,16 @@ def _stiffness(
         subject.refuse(f"there are stiffnesses for {len(wanted)} constraint sets, the cloth has {len(old)}")
         return old
     done: list[Array | None] = []
-    for place, (before, after) in enumerate(zip(old, wanted, strict=True)):
+    for one, before, after in zip(subject.record.constraints, old, wanted, strict=True):
         if before is None or after is None:
             done.append(before)
             continue
-        name = f"stiffness of constraint set {place}"
+        name = f"stiffness of {title(one)}"
         rows = _shaped(name, before, after, subject)
         wrong = _outside(before, rows, SHARE)
         if wrong.any():
-            who, why = _why(wrong, rows, SHARE, "link")
-            subject.refuse(f"{name}, {who}: it {why}")
+            who, why = _why(wrong, rows, SHARE, "row" if isinstance(one, records.Volume) else "link")
+            subject.refuse(f"{name}{f', {who}' if wrong.ndim else ''}: it {why}")
         done.append(np.where(wrong, before, rows).astype(before.dtype))
     return tuple(done)
 
@@ -157,10 +158,11 @@ def _ordered(old: SimValues, new: SimValues, subject: Subject) -> SimValues:
     # between -1 and 0 a distance means nothing
     half = differing(old.max_distance, new.max_distance) & (new.max_distance < 0) & (new.max_distance != -1)
     if wrong.any():
-        subject.refuse(f"{listed(np.flatnonzero(wrong))}: the lowest distance along the normal is above the highest")
+        subject.refuse(f"{listed(np.flatnonzero(wrong))}: {words('min_normal')} is more than {words('max_normal')}")
     limits = [np.where(wrong, *pair) for pair in ((old.max_normal, new.max_normal), (old.min_normal, new.min_normal))]
     if half.any():
-        subject.refuse(f"{listed(np.flatnonzero(half))}: max distance cannot be negative, but -1 for none")
+        who = listed(np.flatnonzero(half))
+        subject.refuse(f"{who}: {words('max_distance')} cannot be negative, but -1 for no limit")
     distance = np.where(half, old.max_distance, new.max_distance)
     return replace(new, max_normal=limits[0], min_normal=limits[1], max_distance=distance)
 

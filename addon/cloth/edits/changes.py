@@ -13,6 +13,7 @@ from ...codec.havok import cloth as records
 from ...maths import axes
 from .accepting import counted, differing
 from .edited import QUIET, sim_places
+from .names import stiffness_words, title, words
 from .values import SimValues, values_of
 
 SETTINGS = (
@@ -71,7 +72,7 @@ def _values(old: records.ClothFile, new: records.ClothFile, sim: int) -> Iterato
         if not records.same(left, right):
             if name == "gravity":
                 left, right = axes.swap_vectors(left), axes.swap_vectors(right)
-            yield name, f"{_title(name)} {_number(left)} -> {_number(right)}"
+            yield name, f"{words(name)} {_number(left)} -> {_number(right)}"
     moved = before.pinned != after.pinned
     for state, word in ((True, "pinned"), (False, "freed")):
         count = np.count_nonzero(moved & (after.pinned == state))
@@ -85,7 +86,7 @@ def _values(old: records.ClothFile, new: records.ClothFile, sim: int) -> Iterato
         if rows.any():
             shown = f"{np.count_nonzero(rows)} of {len(rows)} particles" if not rows.all() else "all particles"
             shown = _particles(np.count_nonzero(rows)) if np.count_nonzero(rows) == 1 else shown
-            yield name, f"{shown}: {_title(name)} {_span(left[rows])} -> {_span(right[rows])}"
+            yield name, f"{shown}: {words(name)} {_span(left[rows])} -> {_span(right[rows])}"
     yield from _stiffness(old, new, sim, before, after)
 
 
@@ -98,18 +99,20 @@ def _stiffness(
         left, right = first, second
         if left is None or right is None:
             continue
-        title = one.name or type(one).__name__
         if left.shape != right.shape:
-            yield "links", f"{title}: {len(left)} -> {len(right)} links"
+            yield "links", f"{title(one)}: {len(left)} -> {len(right)} links"
             common = _common(one, other)
             left, right = left[common[0]], right[common[1]]
         # what is stored is rounded: less than that is no change
         rows = np.abs(left.astype(np.float64) - right) > 2e-6
-        if rows.any():
-            shares = f"{_span(left[rows])} -> {_span(right[rows])}"
-            count = np.count_nonzero(rows if rows.ndim < 2 else rows.any(1))
-            where = _particles(count) if isinstance(other, records.Volume) else counted(count, "link")
-            yield "stiffness", f"{title}: stiffness {shares}" + (f" in {where}" if rows.ndim else "")
+        columns = [rows] if rows.ndim < 2 else list(rows.T)
+        pairs = [(left, right)] if rows.ndim < 2 else list(zip(left.T, right.T, strict=True))
+        for word, own, (was, now) in zip(stiffness_words(one), columns, pairs, strict=True):
+            if own.any():
+                count = np.count_nonzero(own)
+                where = _particles(count) if isinstance(other, records.Volume) else counted(count, "link")
+                text = f"{title(one)}: {word} {_span(was[own])} -> {_span(now[own])}"
+                yield "stiffness", text + (f" in {where}" if own.ndim else "")
 
 
 def _common(one: Any, other: Any) -> tuple[Array, Array]:
@@ -185,10 +188,6 @@ def _moves(old: Hung, new: Hung) -> list[str]:
 
 def _differ(old: object, new: object) -> bool:
     return next(records.differences(old, new), None) is not None
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _particles(count: int | np.intp) -> str:

@@ -18,6 +18,7 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from .edited import QUIET, Edited, sim_title, sims_of
 from .formulas import nearest
+from .names import title
 from .setting import with_values
 from .terms import shares
 from .values import values_of
@@ -144,7 +145,7 @@ def with_feel(file: records.ClothFile, sim: int, feel: Feel) -> Edited:
         fields = [field for name, field in feel.stiffness if name == kind]
         known = [field for field in fields if len(field.values) and field.values.ndim == columns]
         if not known:
-            notes.append(f"{sim_title(file, sim)}: {one.name} keeps its stiffness, the feel has no {kind}.")
+            notes.append(f"{sim_title(file, sim)}: the stiffness of {title(one)} stays, the feel has none.")
             stiffness.append(own)
             continue
         made = known[min(place, len(known) - 1)].at(_set_places(one, places)).reshape(own.shape)

@@ -146,10 +146,11 @@ def written_vertices(data: records.ClothData, buffer: int) -> Array:
 def _with_masses(old: SimValues, new: SimValues, subject: Subject) -> SimValues:
     """Return the values with masses that fit the pins: none for pinned particles, some for free ones."""
     mass = np.where(new.pinned & ~old.pinned, np.float32(0), new.mass)
-    wrong = new.pinned & old.pinned & differing(old.mass, mass)
-    if wrong.any():
-        subject.refuse(f"{listed(np.flatnonzero(wrong))}: a pinned particle has no mass of its own")
-        mass[wrong] = old.mass[wrong]
+    idle = new.pinned & old.pinned & differing(old.mass, mass)
+    if idle.any():  # such as of one that was freed and pinned again
+        who = listed(np.flatnonzero(idle))
+        subject.note(f"{who}: what was set as mass is left out, for pinned particles have none")
+        mass[idle] = old.mass[idle]
     freed = old.pinned & ~new.pinned
     free = ~old.pinned & (old.mass > 0)
     usual = _usual(old.mass[free]) if free.any() else np.float32(1)
@@ -176,17 +177,17 @@ def _with_ranges(subject: Subject, old: SimValues, new: SimValues) -> SimValues:
         distance[freed] = np.maximum(new.max_distance[near], old.max_distance[near])
         for values, own in zip(limits, (old.max_normal, old.min_normal), strict=True):
             values[freed] = own[near]
-        subject.note(f"{listed(freed)}: local range as that of the nearest particle")
+        subject.note(f"{listed(freed)}: range as that of the nearest particle")
     known = np.zeros(len(record), np.bool_)
     if sets:
         known = reference_vertices(subject.data, subject.place, sets[0].buffer) != NOWHERE
     added = (distance >= 0) & (old.max_distance < 0)
-    for wrong, reason in (
-        (added & new.pinned, "a pinned particle has no local range"),
-        (added & ~new.pinned & ~known, "no local range is possible: its reference vertex is not known"),
+    for wrong, tell, reason in (
+        (added & new.pinned, subject.note, "what was set as range is left out, for pinned particles have none"),
+        (added & ~new.pinned & ~known, subject.refuse, "no range is possible: its reference vertex is not known"),
     ):
         if wrong.any():
-            subject.refuse(f"{listed(np.flatnonzero(wrong))}: {reason}")
+            tell(f"{listed(np.flatnonzero(wrong))}: {reason}")
             distance[wrong] = old.max_distance[wrong]
     return replace(new, max_distance=distance, max_normal=limits[0], min_normal=limits[1])
 

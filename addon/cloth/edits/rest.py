@@ -18,6 +18,7 @@ from ...codec.havok import cloth as records
 from ..layout import lay_out
 from ..results import reference_pose
 from .edited import Edited, sim_title, with_data, with_operators, with_sim
+from .names import title
 from .rest_frames import flat_triangles, frames, moved_triangles, rehung
 from .rest_references import (
     NOBODY,
@@ -100,7 +101,7 @@ class _Rest:
         for one in place.record.constraints:
             flat = flat_bends(one, move)
             if len(flat):
-                return f"particles {', '.join(map(str, flat[0]))} of {one.name} would have a triangle without area"
+                return f"particles {', '.join(map(str, flat[0]))} of {title(one)} would have a triangle without area"
         for operator, triangles in self._hanging(place.data, sim):
             _, corners = moved_triangles(operator, triangles, move)
             flat = corners[flat_triangles(corners, move.new)]

@@ -12,6 +12,7 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from .accepting import Subject, counted, differing, listed
 from .formulas import height_limit, nearest
+from .names import title
 from .pins import insertion_order, reference_vertices
 from .terms import mass_sums, stored_stiffness, to_stored, with_stored
 from .values import SimValues
@@ -109,7 +110,7 @@ def _held(made: Any, one: records.Links, change: Change) -> Any:
     keep = _kept(np.stack([one.a, one.b]), change)
     if keep.all():
         return made
-    change.subject.note(f"{one.name}: {_links(~keep)} between pinned particles left out")
+    change.subject.note(f"{title(one)}: {_links(~keep)} between pinned particles left out")
     return take(made, keep)
 
 
@@ -121,7 +122,7 @@ def _bent(made: records.BendStiffness, one: records.BendStiffness, change: Chang
     keep = _kept(one.indices, change)
     if keep.all():
         return made
-    change.subject.note(f"{one.name}: {_links(~keep)} between pinned particles left out")
+    change.subject.note(f"{title(one)}: {_links(~keep)} between pinned particles left out")
     made = replace(
         made,
         indices=made.indices[:, keep],
@@ -157,7 +158,7 @@ def _stretched(made: records.StretchLinks, change: Change) -> records.StretchLin
         a[lost] = anchors
         rest[lost] = ratio[lost] * np.linalg.norm(pose[anchors] - pose[made.b[lost]], axis=1)
         made = replace(made, a=a, rest=rest)
-        change.subject.note(f"{made.name}: {_links(lost)} moved to the nearest particle still pinned")
+        change.subject.note(f"{title(made)}: {_links(lost)} moved to the nearest particle still pinned")
     stiffness = np.float32(np.median(made.stiffness)) if len(made.b) else np.float32(1)
     usual = np.median(ratio) if len(ratio) else 1.0
     made = take(made, keep)
@@ -171,7 +172,7 @@ def _stretched(made: records.StretchLinks, change: Change) -> records.StretchLin
             rest=np.concatenate([made.rest, rest]).astype(np.float32),
             stiffness=np.concatenate([made.stiffness, np.full(len(added), stiffness)]).astype(np.float32),
         )
-        change.subject.note(f"{made.name}: a link to the nearest pinned particle for {listed(added)}")
+        change.subject.note(f"{title(made)}: a link to the nearest pinned particle for {listed(added)}")
     return made
 
 

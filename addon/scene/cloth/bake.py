@@ -70,8 +70,11 @@ def bake(context: Any, player: Player, folder: Path, progress: Callable[[float],
     result = Baked()
     for collection in cloths(scene):
         session = player.sessions.get(collection.session_uid)
-        if session is not None and session.setup.driven:
+        if session is None:
+            continue
+        if session.setup.driven:
             result.warnings.append(f"{collection.name}: the {len(session.setup.driven)} bones it drives are not cached")
+        result.warnings += [f"as the file has it, for the edit is refused: {text}" for text in session.refused]
     player.reset(scene)
     scene.frame_set(shown)
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,17 +11,16 @@ import numpy as np
 from ...cloth import ExtraCollidable
 from ...cloth.edits import PlacedCollidable, placed_collidables, values_of
 from ...cloth.edits.edited import sim_places, sim_title
-from ...codec.binary import Array
 from ...codec.havok import cloth as records
-from ...codec.havok.cloth.constraints import Links
 from ...maths import axes
 from ..properties import set_properties
 from ..texts import shown_name, stored_text
 from . import nodes, shapes
 from .keys import BONE, KIND, NAME, PREFIX, RUNTIME, SET, SIM, SIMS, SOURCE
+from .links import fill_links
 from .placing import place_at
 from .pointclouds import new_points, write
-from .values import REST, write_rows, write_values
+from .values import REST, write_values
 
 COLLIDABLE = (0.35, 0.75, 0.4, 0.35)
 LINK_COLORS = {
@@ -112,8 +111,7 @@ class ClothBuilder:
         constraint = record.constraints[index]
         kind = type(constraint).__name__
         mesh = bpy.data.meshes.new(shown_name(f"{title} {kind}"))
-        fill_edges(mesh, axes.swap_vectors(record.poses[0]), edges(constraint))
-        write_rows(mesh)
+        fill_links(mesh, axes.swap_vectors(record.poses[0]), constraint)
         obj = bpy.data.objects.new(mesh.name, mesh)
         obj.color = LINK_COLORS[kind]
         obj.display_type = "WIRE"
@@ -166,25 +164,6 @@ def set_shown(objects: Any, *, shown: bool) -> None:
             obj.hide_set(not shown)
         except RuntimeError:  # not in the view layer
             obj.hide_viewport = not shown
-
-
-def edges(constraint: records.Constraint) -> Array:
-    """Return the edges, (n, 2) i4, that show a set; of bend resistance, the wing tips of its triangle pairs."""
-    if isinstance(constraint, Links):
-        return np.stack([constraint.a, constraint.b], axis=-1).astype(np.int32)
-    if isinstance(constraint, records.BendStiffness):
-        return np.ascontiguousarray(constraint.indices[:2].T, np.int32)
-    return np.zeros((0, 2), np.int32)
-
-
-def fill_edges(mesh: Any, positions: Array, pairs: Array) -> None:
-    """Fill an empty mesh with vertices, (n, 3) f4, and edges, (m, 2) i4."""
-    mesh.vertices.add(len(positions))
-    mesh.edges.add(len(pairs))
-    mesh.attributes["position"].data.foreach_set("vector", positions.ravel())
-    if len(pairs):
-        mesh.edges.foreach_set("vertices", pairs.ravel())
-    mesh.update()
 
 
 def _linked(record: records.SimCloth) -> list[int]:

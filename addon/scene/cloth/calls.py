@@ -1,6 +1,7 @@
-"""What Blender calls on each frame, load and undo, handed on to the player, which is made when there is cloth to play.
+"""What Blender calls on each frame, change, load and undo: handed on to the player, where there is cloth to play.
 
-Without cloth a call costs a look at the scene's collections, and numpy and the codecs are not loaded.
+The player is made then. Without cloth a call costs a look at the scene's collections, and numpy and the codecs are not
+loaded.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from .hiding import show_left
 from .keys import cloths
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Calls:
         return [
             (handlers.frame_change_pre, self.before_frame),
             (handlers.frame_change_post, self.after_frame),
+            (handlers.depsgraph_update_post, self.after_change),
             (handlers.load_post, self.after_load),
             (handlers.undo_post, self.after_undo),
             (handlers.redo_post, self.after_undo),
@@ -72,13 +75,19 @@ class Calls:
             self.player.after_frame(scene, depsgraph)
 
     @persistent
+    def after_change(self, scene: Any, *_: Any) -> None:
+        """When something was changed, such as deleted."""
+        show_left(scene)
+
+    @persistent
     def after_load(self, *_: Any) -> None:
         """Another file has other cloths."""
         if self._player is not None:
             self._player.forget_all()
 
     @persistent
-    def after_undo(self, *_: Any) -> None:
+    def after_undo(self, scene: Any, *_: Any) -> None:
         """Cloths may be gone, and none is where it was."""
+        show_left(scene)
         if self._player is not None:
             self._player.look_again()

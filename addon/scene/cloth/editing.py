@@ -17,17 +17,12 @@ from ..geometry import connect, fill
 from ..properties import set_properties
 from ..texts import shown_name
 from .gather import StoredCloth, known_points
-from .keys import ARMATURE, EDIT, KIND, PREFIX, SIM, VOLUME, parts, sim_objects
+from .hiding import edit_mesh, hide_points, show_points
+from .keys import ARMATURE, EDIT, KIND, SIM, VOLUME, sim_objects
 from .pointclouds import FIELDS, read, write
 from .values import PARTICLES, REST, put_to_rest, read_particles, write_inverse, write_particles
 
 PARTICLE = "particle"  # the particle that a vertex is
-HIDDEN = PREFIX + "hidden"  # of an edit mesh: its point cloud was hidden before
-
-
-def edit_mesh(collection: Any, sim: int) -> Any:
-    """Return the edit mesh of a simulated cloth, None without."""
-    return next((obj for obj in parts(collection, EDIT) if obj[SIM] == sim), None)
 
 
 def begin_edit(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
@@ -79,8 +74,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
         bpy.data.objects.remove(obj)
         bpy.data.meshes.remove(mesh)
         raise
-    obj[HIDDEN] = cloud.hide_get()
-    cloud.hide_set(state=True)
+    hide_points(context.scene, collection, sim, cloud)
     return obj
 
 
@@ -148,14 +142,14 @@ def cancel_edit(collection: Any, obj: Any) -> None:
     """Remove an edit mesh; its point cloud is shown again and active."""
     if obj.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    cloud = sim_objects(collection)[0].get(obj[SIM])
-    hidden, mesh = bool(obj.get(HIDDEN)), obj.data
+    sim, mesh = obj[SIM], obj.data
     bpy.data.objects.remove(obj)
     bpy.data.meshes.remove(mesh)
+    show_points(bpy.context.scene, collection, sim)
+    cloud = sim_objects(collection)[0].get(sim)
     if cloud is not None and cloud.name in bpy.context.view_layer.objects:
-        cloud.hide_set(state=hidden)
         bpy.context.view_layer.objects.active = cloud
-        cloud.select_set(state=not hidden)
+        cloud.select_set(state=not cloud.hide_get())
 
 
 def settable(mesh: Any) -> list[str]:

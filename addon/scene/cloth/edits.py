@@ -9,7 +9,7 @@ from typing import Any
 
 from ...cloth.edits import Change, changes, with_collidables, with_rest, with_values
 from ...cloth.edits.edited import Edited, sim_title
-from ...codec import FormatError, Tagfile, read_cloth
+from ...codec import Tagfile, read_cloth
 from ...codec.havok.cloth import ClothFile
 from ..problems import Problem, Problems
 from .gather import GatheredCloth, StoredCloth, fingerprint, gather
@@ -22,7 +22,7 @@ class EditedCloth:
 
     Attributes:
         stored: the file as it was imported.
-        file: with the edits; where there are errors, without what they are about.
+        file: with the edits; what errors are about is as it was imported.
         gathered: what differs.
         errors: what cannot be.
         notes: what was done besides, and what the user should know.
@@ -141,13 +141,3 @@ class EditedCloths:
         """Forget all: another file has other cloths."""
         self._stored.clear()
         self._edited.clear()
-
-
-def first_error(edited: EditedCloth) -> None:
-    """Raise the first of an edited cloth's errors, if it has any.
-
-    Raises:
-        FormatError: says what cannot be.
-    """
-    if edited.errors:
-        raise FormatError(str(edited.errors[0]))

@@ -11,7 +11,8 @@ from ...cloth.edits import Feel, feel_of, values_of, with_feel
 from .edits import EditedCloth
 from .gather import StoredCloth, known_points
 from .keys import sim_objects
-from .values import read_stiffness, read_values, write_values
+from .links import read_stiffness
+from .values import read_values, write_values
 
 
 def copy_feel(edited: EditedCloth, sim: int) -> str:
@@ -42,7 +43,7 @@ def paste_feel(collection: Any, stored: StoredCloth, sim: int, text: str) -> lis
     for index, obj in own.items():
         share = stored.values[sim].stiffness[index]
         if share is not None:
-            shares[index] = read_stiffness(obj, share)
+            shares[index] = read_stiffness(obj, record.constraints[index], share)
     now, feel = read_values(cloud, shares, record, stored.values[sim]), values_of(changed.file, sim)
     mass = np.where(stored.values[sim].pinned, now.mass, feel.mass)
     write_values(cloud, own, record, replace(now, damping=feel.damping, mass=mass, stiffness=feel.stiffness))

@@ -41,10 +41,11 @@ from .keys import (
     parts,
     sim_objects,
 )
+from .links import read_stiffness
 from .placing import STILL, at_parent, read_placed
 from .pointclouds import read
 from .shapes import POINTS, RADII
-from .values import PARTICLES, REST, SETTINGS, count_points, read_rest, read_stiffness, read_values
+from .values import PARTICLES, REST, SETTINGS, count_points, read_rest, read_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ def _gather_sim(
     for index, share in enumerate(values.stiffness):
         obj = links.get(index)
         if obj is not None and share is not None:
-            shares[index] = _try(problems, obj, read_stiffness, obj, share)
+            shares[index] = _try(problems, obj, read_stiffness, obj, record.constraints[index], share)
     found = _try(problems, cloud, read_values, cloud, shares, record, values)
     rest = _try(problems, cloud, read_rest, cloud)
     if len(problems.errors) > known:
@@ -187,6 +188,10 @@ def _gather_collidables(result: GatheredCloth, collection: Any, stored: StoredCl
     skeleton = rig.skeleton_of(stored.file)
     for obj in collidable_objects(collection):
         placed = _try(problems, obj, read_placed, obj, armature, stored.placed, skeleton)
+        if placed is None:  # the file's own stands in, but not once more for a copy
+            number = int(obj.get(SOURCE, -1))
+            known = not 0 <= number < len(stored.placed) or any(one.source == number for one in found)
+            placed = None if known else stored.placed[number]
         if placed is not None:
             found.append(placed)
             result.carriers.append(obj.name)

@@ -11,7 +11,7 @@ import bpy
 
 from ...codec import FormatError
 from . import outputs, rig
-from .edits import EditedCloths, first_error
+from .edits import EditedCloths
 from .keys import ARMATURE, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
 from .values import put_to_rest
@@ -125,6 +125,13 @@ class Player:
         session = self.sessions.get(collection.session_uid)
         return self.problems.get(collection.session_uid, "") or (session.problem if session is not None else "")
 
+    def refused(self, collection: Any) -> list[str]:
+        """Return what cannot be of the edits of a cloth that plays, and why: there it plays with what its file has."""
+        session = self.sessions.get(collection.session_uid)
+        if session is None or not session.refused:
+            return []
+        return [str(each) for each in self.edited.of(collection).errors]
+
     def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
         for collection in cloths(scene):
             try:
@@ -135,14 +142,16 @@ class Player:
     def _session(self, collection: Any) -> Session:
         """Return what plays a cloth; a new one, which starts anew, where the user has edited it.
 
+        What cannot be of the edits stays as the file has it: the rest plays.
+
         Raises:
-            FormatError: it cannot be played, or not with these edits.
+            FormatError: it cannot be played.
         """
         edited = self.edited.of(collection)
-        first_error(edited)
         session = self.sessions.get(collection.session_uid)
         if session is None or session.file is not edited.file or session.added != len(collection.get(EXTRA, {})):
             session = self.sessions[collection.session_uid] = Session(collection, edited.file)
+        session.refused = tuple(str(each) for each in edited.errors)
         return session
 
     def _try(self, collection: Any, action: Callable[[], None]) -> None:

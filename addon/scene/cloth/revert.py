@@ -11,12 +11,13 @@ from ...codec import FormatError
 from ...maths import axes
 from ..texts import stored_text
 from . import shapes
-from .build import ClothBuilder, edges, fill_edges
+from .build import ClothBuilder
 from .gather import StoredCloth, collidable_objects
 from .keys import ARMATURE, NAME, SIMS, SOURCE, sim_objects
+from .links import fill_links, read_stiffness
 from .placing import place_at
 from .pointclouds import write
-from .values import REST, count_points, put_to_rest, read_stiffness, write_rows
+from .values import REST, count_points, put_to_rest
 
 
 def revert_sim(context: Any, collection: Any, stored: StoredCloth, sim: int) -> None:
@@ -37,11 +38,10 @@ def revert_sim(context: Any, collection: Any, stored: StoredCloth, sim: int) -> 
         share = values.stiffness[index]
         try:
             if share is not None:
-                read_stiffness(obj, share)
+                read_stiffness(obj, record.constraints[index], share)
         except FormatError:  # links were added or deleted
             obj.data.clear_geometry()
-            fill_edges(obj.data, rest, edges(record.constraints[index]))
-            write_rows(obj.data)
+            fill_links(obj.data, rest, record.constraints[index])
     ClothBuilder(collection, armature_of(collection), stored.file, context).simulated(sim, cloud, own)
     put_to_rest(collection)
 

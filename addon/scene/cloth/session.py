@@ -76,6 +76,7 @@ class Session:
         file: what it plays; ``setup`` the same as a simulation.
         frames: what was simulated.
         problem: why it does not play; empty where it does.
+        refused: what cannot be of the user's edits, and why; it plays with what the file has there.
         speed: steps a second that were reached last, 0 before the first.
     """
 
@@ -93,6 +94,7 @@ class Session:
         self.state = new_state(self.setup)
         self.frames = FrameCache()
         self.problem = ""
+        self.refused: tuple[str, ...] = ()
         self.speed = 0.0
         self.added = len(collection.get(EXTRA, {}))
         self._frame: int | None = None

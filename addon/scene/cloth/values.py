@@ -17,12 +17,11 @@ from ...codec import FormatError
 from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...maths import axes
-from ..gather.shown import evaluated
-from .keys import GRAVITY, PINNED, PREFIX, RANGE, SIM, STIFFNESS, VOLUME, parts, sim_objects
+from .keys import GRAVITY, PINNED, PREFIX, RANGE, SIM, VOLUME, parts, sim_objects
+from .links import write_stiffness
 from .pointclouds import read, read_own, write
 
 REST = "rest"  # where a particle rests, which playing leaves alone
-ROW = "row"  # of their edges: which link of the set
 # attribute of points, its type, what of the values it is
 PARTICLES = (
     ("radius", "FLOAT", "radius"),
@@ -50,7 +49,7 @@ def write_values(cloud: Any, links: Mapping[int, Any], record: records.SimCloth,
     for index, obj in links.items():
         stiffness = values.stiffness[index]
         if stiffness is not None:
-            write_stiffness(obj, stiffness)
+            write_stiffness(obj, record.constraints[index], stiffness)
     if cloud is None:
         return
     write_particles(cloud.data, record, values)
@@ -110,42 +109,6 @@ def _pulled(record: records.SimCloth) -> Iterator[tuple[int, Array]]:
             particles = constraint.apply_particle
             if len(np.unique(particles)) == len(particles):
                 yield index, particles
-
-
-def write_stiffness(obj: Any, stiffness: Array) -> None:
-    """Write the stiffness of a set, (rows,) or (rows, 2) f4, onto the edges of its links."""
-    rows = _rows(obj.data)
-    columns = stiffness.reshape(len(stiffness), -1).T
-    for name, column in zip(STIFFNESS[len(columns)], columns, strict=True):
-        write(obj.data, name, "FLOAT", column if rows is None else column[rows], "EDGE")
-
-
-def write_rows(mesh: Any) -> None:
-    """Note on the edges of links which link of their set they are."""
-    write(mesh, ROW, "INT", np.arange(len(mesh.edges), dtype=np.int32), "EDGE")
-
-
-def read_stiffness(obj: Any, stiffness: Array) -> Array:
-    """Return the stiffness of a set from the edges of its links, in their stored order.
-
-    Args:
-        obj: the links; what is being edited counts.
-        stiffness: (rows,) or (rows, 2) f4 of the file, for what is missing.
-
-    Raises:
-        FormatError: links were added, deleted or copied, or an attribute was converted.
-    """
-    with evaluated(obj, None, None, modifiers=False) as mesh:
-        rows = _rows(mesh)
-        order = np.arange(len(stiffness)) if rows is None else np.argsort(rows, kind="stable")
-        if len(mesh.edges) != len(stiffness) or (rows is not None and (rows[order] != np.arange(len(order))).any()):
-            raise FormatError(f"has other links than the {len(stiffness)} of its set: undo what was added or deleted")
-        columns = list(np.ascontiguousarray(stiffness.reshape(len(stiffness), -1).T))
-        for place, name in enumerate(STIFFNESS[len(columns)]):
-            found = read_own(mesh, name, "FLOAT", "EDGE")
-            if found is not None:
-                columns[place] = found[order]
-    return np.stack(columns, axis=-1).reshape(stiffness.shape)
 
 
 def read_values(cloud: Any, shares: Mapping[int, Array], record: records.SimCloth, values: SimValues) -> SimValues:
@@ -211,7 +174,3 @@ def of_particles(collection: Any) -> list[Any]:
 def count_points(obj: Any) -> int:
     """Return how many points or vertices an object has."""
     return len(obj.data.points if obj.type == "POINTCLOUD" else obj.data.vertices)
-
-
-def _rows(mesh: Any) -> Array | None:
-    return read(mesh, ROW, "INT", "EDGE")
