@@ -48,6 +48,7 @@ def _show(kind: str) -> Any:
 
         for collection in cloths(context.scene):
             set_shown(parts(collection, kind), shown=getattr(settings, kind))
+        UsesPlayer.player_now().show_particles(context.scene)
 
     return update
 

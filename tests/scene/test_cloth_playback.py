@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from addon.cloth import Pose, build_setup, display_positions, new_state, particles, reset, step
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
@@ -214,6 +215,23 @@ def test_the_timer_starts_and_stops(scene_api, scene, player, corpus):
     bpy.ops.scene.ossuary_cloth_live()
     assert not bpy.app.timers.is_registered(player.timer)
     assert player.tick() is None
+
+
+@pytest.mark.parametrize("kind", ["points", "links"])
+def test_what_is_shown_late_is_where_the_cloth_is(scene_api, scene, player, tmp_path, kind):
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0]).cloths[0]
+    settings = scene.ossuary_cloth
+    places = {}
+    for early in (True, False):
+        setattr(settings, kind, early)
+        play(scene, *range(1, 21))
+        setattr(settings, kind, True)
+        places[early] = [values(obj.data, "position", "vector") for obj in getattr(made, kind)]
+        player.reset(scene)
+    assert same(places[True], places[False])
+    assert not same(places[True], [values(obj.data, "position", "vector") for obj in getattr(made, kind)])
 
 
 def test_cloth_follows_the_motion_of_its_object(scene_api, scene, player, corpus):

@@ -120,6 +120,13 @@ class Player:
             put_to_rest(collection)
             put_back(collection)
 
+    def show_particles(self, scene: Any) -> None:
+        """Put points and links where the frame that is shown has them: those that were hidden did not follow."""
+        for collection in cloths(scene):
+            session = self.sessions.get(collection.session_uid)
+            if session is not None:
+                session.show_particles(collection)
+
     def problem(self, collection: Any) -> str:
         """Return why a cloth does not play; empty where it does."""
         session = self.sessions.get(collection.session_uid)
