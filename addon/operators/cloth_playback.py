@@ -37,9 +37,12 @@ SETS = {
 
 
 def _switch(settings: Any, context: Any) -> None:
-    """Put everything back where play was switched off."""
+    """Put everything back where play was switched off; baked caches show what would play, and only then."""
+    from ..scene.cloth.bake import show_caches
+
     if not settings.play:
         UsesPlayer.player_now().reset(context.scene)
+    show_caches(context.scene, shown=not settings.play)
 
 
 def _show(kind: str) -> Any:

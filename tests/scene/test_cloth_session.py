@@ -9,7 +9,7 @@ import pytest
 
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
 from tests.scene.shown import coordinates
-from tests.scene.test_cloth_import import BIRD, HAT, cloth, model, values
+from tests.scene.test_cloth_import import BIRD, HAT, SKIRT, cloth, model, values
 
 
 def test_two_characters_play_by_themselves(scene_api, scene, player, corpus):
@@ -160,6 +160,35 @@ def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, pla
         play(scene, frame)
         assert same(shown(made.cloths[0]), frames[frame])
     assert not player.sessions
+
+
+def test_caches_give_way_to_play(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0])
+    scene.frame_end = 20
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    play(scene, *range(1, 21))
+    baked = shown(made.cloths[0])
+    scene.ossuary_cloth.wind = (0, 20, 0)
+    scene.ossuary_cloth.play = True
+    play(scene, *range(1, 21))
+    assert not same(shown(made.cloths[0]), baked)
+    scene.ossuary_cloth.play = False
+    play(scene, 20)
+    assert same(shown(made.cloths[0]), baked)
+
+
+def test_the_groups_of_caches_are_not_warned_of(scene_api, scene, player, corpus, tmp_path):
+    import bpy
+
+    made = model(scene_api, corpus(SKIRT))
+    scene.frame_end = 2
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    assert any("cloth_cache" in mesh.vertex_groups for mesh in made.cloths[0].meshes)
+    assert not scene_api.export_flver(bpy.context, made.collection, tmp_path / "a.flver").warnings
 
 
 def test_cloth_on_its_own_skeleton_plays(scene_api, scene, player, corpus):
