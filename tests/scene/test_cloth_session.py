@@ -140,6 +140,29 @@ def test_collidables_of_a_file_are_added_to_a_bone(scene_api, scene, player, cor
         bpy.ops.scene.ossuary_cloth_collidables(filepath=str(weapon), bone="Nowhere")
 
 
+def test_collidables_go_to_the_active_cloth_and_the_active_bone(scene_api, scene, player, corpus):
+    import bpy
+
+    weapon = str(corpus("eldenring/wp_a_0213.partsbnd.dcx"))
+    made, other = model(scene_api, corpus(HAT)), model(scene_api, corpus(SKIRT))
+    add, objects = bpy.ops.scene.ossuary_cloth_collidables, bpy.context.view_layer.objects
+    objects.active, bpy.context.view_layer.active_layer_collection = None, bpy.context.view_layer.layer_collection
+    with pytest.raises(RuntimeError, match="Which cloth"):
+        add(filepath=weapon, bone="Head")
+    objects.active = other.cloths[0].points[0]
+    with pytest.raises(RuntimeError, match="Which bone"):
+        add(filepath=weapon)
+    assert add(filepath=weapon, bone="R_Hand") == {"FINISHED"}
+    objects.active = made.armature
+    made.armature.data.bones.active = made.armature.data.bones["Head"]
+    with bpy.context.temp_override(active_bone=made.armature.data.bones["Head"]):
+        assert add(filepath=weapon) == {"FINISHED"}
+    for one, bone in ((other, "R_Hand"), (made, "Head")):
+        added = [obj for obj in one.cloths[0].collection.all_objects if "cloth_runtime" in obj]
+        assert [obj.parent_bone for obj in added] == [bone, bone]
+    assert add.get_rna_type().properties["bone"].is_skip_save  # the last one would be taken for a choice
+
+
 def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, player, corpus, tmp_path):
     import bpy
 
