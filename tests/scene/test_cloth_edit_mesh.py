@@ -80,6 +80,7 @@ def test_the_mesh_shows_the_particles_where_they_rest(scene_api, scene, player, 
     np.testing.assert_array_equal(values(mesh.data, "radius"), record.radius)
     np.testing.assert_array_equal(np.flatnonzero(values(mesh.data, "pinned")), np.sort(record.fixed))
     assert len(mesh.data.polygons) == len(record.triangles)
+    assert mesh.show_in_front
     assert begin(mesh) == mesh  # goes on with it
 
 

@@ -70,6 +70,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     set_properties(obj, {KIND: EDIT, SIM: sim})
     obj.hide_render = True
     obj.show_wire = obj.show_all_edges = True
+    obj.show_in_front = True  # of the mesh that the cloth moves, which lies around it
     for holder in cloud.users_collection:
         holder.objects.link(obj)
     obj.parent = collection.get(ARMATURE)
