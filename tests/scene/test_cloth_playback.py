@@ -97,6 +97,20 @@ def test_reset_puts_everything_back(scene_api, scene, player, corpus):
     assert not player.sessions
 
 
+def test_reset_puts_copies_of_what_played_back_too(scene_api, scene, player, tmp_path):
+    from tests.sample import write_sample
+
+    (mesh,) = model(scene_api, write_sample(tmp_path)[0]).cloths[0].meshes
+    before = state_of([mesh])
+    play(scene, *range(1, 6))
+    copy = mesh.copy()
+    copy.data = mesh.data.copy()
+    scene.collection.objects.link(copy)
+    player.reset(scene)
+    assert [each[1:] for each in state_of([copy])] == [each[1:] for each in state_of([mesh])]
+    assert state_of([mesh]) == before
+
+
 def test_rest_data_of_meshes_is_never_changed(scene_api, scene, player, corpus):
     made = model(scene_api, corpus(MAN)).cloths[0]
     rest = [coordinates(obj.data) for obj in made.meshes]

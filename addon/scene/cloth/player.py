@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ...codec import FormatError
-from . import outputs, rig
+from . import nodes, outputs, rig
 from .edits import EditedCloths, first_error
 from .keys import ARMATURE, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
@@ -112,13 +112,16 @@ class Player:
             self._try(collection, partial(session.show_live, collection, scene, depsgraph, options, steps))
 
     def reset(self, scene: Any) -> None:
-        """Put every cloth of a scene, and what it moved, back as it was before playing."""
+        """Put every cloth of a scene, and what it moved, back as it was before playing; copies of that too."""
         self.stop_live()
         for collection in cloths(scene):
             self.sessions.pop(collection.session_uid, None)
             self.problems.pop(collection.session_uid, None)
             put_to_rest(collection)
             put_back(collection)
+        for obj in scene.objects:
+            if nodes.attached(obj, nodes.MESH) is not None:  # a copy of what played: no cloth knows it
+                outputs.restore(obj)
 
     def show_particles(self, scene: Any) -> None:
         """Put points and links where the frame that is shown has them: those that were hidden did not follow."""
