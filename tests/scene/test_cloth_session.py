@@ -29,6 +29,21 @@ def test_two_characters_play_by_themselves(scene_api, scene, player, corpus):
     assert "armature is not in the scene" in problem
 
 
+def test_deleting_the_cloth_while_playing_gives_the_meshes_back(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0]).cloths[0]
+    before = state_of(made.meshes)
+    play(scene, *range(1, 6))
+    assert state_of(made.meshes) != before
+    bpy.data.collections.remove(made.collection)
+    play(scene, 6)
+    assert state_of(made.meshes) == before
+    assert not player.sessions
+
+
 def test_deleting_the_armature_while_playing_gives_the_meshes_back(scene_api, scene, player, corpus):
     import bpy
 

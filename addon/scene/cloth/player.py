@@ -70,10 +70,17 @@ class Player:
         self.problems.clear()
         self.edited.clear()
 
+    def forget_gone(self) -> bool:
+        """Forget the cloths that are gone; return whether any is."""
+        known = {collection.session_uid for collection in bpy.data.collections}
+        gone = self.sessions.keys() - known
+        for uid in gone:
+            del self.sessions[uid]
+        return bool(gone)
+
     def look_again(self) -> None:
         """After undo: find everything anew, and forget the cloths that are gone."""
-        known = {collection.session_uid for collection in bpy.data.collections}
-        self.sessions = {uid: session for uid, session in self.sessions.items() if uid in known}
+        self.forget_gone()
         for session in self.sessions.values():
             session.forget_scene()
 
@@ -119,9 +126,7 @@ class Player:
             self.problems.pop(collection.session_uid, None)
             put_to_rest(collection)
             put_back(collection)
-        for obj in scene.objects:
-            if nodes.attached(obj, nodes.MESH) is not None:  # a copy of what played: no cloth knows it
-                outputs.restore(obj)
+        put_back_strays(scene)
 
     def show_particles(self, scene: Any) -> None:
         """Put points and links where the frame that is shown has them: those that were hidden did not follow."""
@@ -136,6 +141,9 @@ class Player:
         return self.problems.get(collection.session_uid, "") or (session.problem if session is not None else "")
 
     def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
+        if self.forget_gone():
+            for each in bpy.data.scenes:
+                put_back_strays(each)
         for collection in cloths(scene):
             try:
                 yield collection, self._session(collection)
@@ -170,6 +178,14 @@ class Player:
         if self.problems.get(uid) != str(error):
             put_back(collection)
         self.problems[uid] = str(error)
+
+
+def put_back_strays(scene: Any) -> None:
+    """Give meshes back that no cloth of a scene moves: their cloth was deleted, or they are copies of what played."""
+    bound = {obj for collection in cloths(scene) for obj in outputs.bound_meshes(collection).values()}
+    for obj in scene.objects:
+        if obj not in bound and nodes.attached(obj, nodes.MESH) is not None:
+            outputs.restore(obj)
 
 
 def put_back(collection: Any) -> None:
