@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..scene.cloth.gather import StoredCloth
 
 MASK = "collision_mask"
+BITS = 32  # of a mask
 VALUES = (
     ("mass", "Mass", "Kilograms. What follows from it, such as stiffness as it is stored, follows"),
     ("radius", "Radius", "Metres at which the particle meets collidables"),
@@ -149,7 +150,7 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
     pinned: BoolProperty(name="Pinned", description="Or free, where it is off", default=True)
     meets: BoolVectorProperty(
         name="Collides With", description="The collidables by their order in the file; the last is the landscape",
-        size=32, subtype="LAYER", default=(False,) * 32,
+        size=BITS, default=(False,) * BITS,
     )  # fmt: skip
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
@@ -159,13 +160,18 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         if self.what == PINNED:
             return self.execute(context)
         obj = active_sim(context)
-        found = [value for name in self._names(obj) if (value := selected_value(obj, name)) is not None]
+        values = (selected_value(obj, name, unless=self._excepted) for name in self._names(obj))
+        found = [value for value in values if value is not None]
         if found and self.what == MASK:
             bits = int(found[0]) & 0xFFFFFFFF
-            self.meets = [bool(bits >> bit & 1) for bit in range(32)]
+            self.meets = [bool(bits >> bit & 1) for bit in range(BITS)]
         elif found:
             self.value = found[0]
         return set(context.window_manager.invoke_props_dialog(self))
+
+    @property
+    def _excepted(self) -> str:
+        return PINNED if self.what in OF_FREE else ""
 
     def _names(self, obj: Any) -> list[str]:
         from ..scene.cloth.editing import settable
@@ -191,7 +197,7 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         done: dict[str, int] = {}
         pinned: dict[str, int] = {}
         for obj, name in parts:
-            count, left = set_selected(obj, name, value, unless=PINNED if self.what in OF_FREE else "")
+            count, left = set_selected(obj, name, value, unless=self._excepted)
             done[obj.name], pinned[obj.name] = max(done.get(obj.name, 0), count), left
         count, left = sum(done.values()), sum(pinned.values())
         text = f"{counted(count, 'particle')} set"
@@ -200,12 +206,24 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
         self.report({"INFO"} if count else {"WARNING"}, text)
         return {"FINISHED"}
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, context: Any) -> None:
         """Show the field of the kind that is set."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "what")
-        layout.prop(self, {PINNED: "pinned", MASK: "meets"}.get(self.what, "value"))
+        if self.what == MASK:
+            column = layout.column(align=True)
+            column.use_property_split = False  # names are long
+            for bit, name in self._collidables(context):
+                column.prop(self, "meets", index=bit, text=name)
+        else:
+            layout.prop(self, "pinned" if self.what == PINNED else "value")
+
+    def _collidables(self, context: Any) -> list[tuple[int, str]]:
+        """Return bits of masks with what they stand for in the active cloth."""
+        found, collection = active_sim(context), owner(context)
+        known = () if found is None or collection is None else self.stored(collection).sims[found[SIM]].collidables
+        return [*enumerate(each.name for each in known[: BITS - 1]), (BITS - 1, "Landscape")]
 
 
 class MESH_OT_ossuary_cloth_stiffness(EditsCloth, bpy.types.Operator):

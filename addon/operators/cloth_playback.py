@@ -16,8 +16,10 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..scene.chosen import chosen_cloth
 from ..scene.cloth.calls import Calls
-from ..scene.cloth.keys import ARMATURE, cloths, parts
+from ..scene.cloth.keys import cloths, parts
+from ..scene.result import counted
 from . import report
 
 if TYPE_CHECKING:
@@ -37,9 +39,12 @@ SETS = {
 
 
 def _switch(settings: Any, context: Any) -> None:
-    """Put everything back where play was switched off."""
+    """Put everything back where play was switched off; baked caches show what would play, and only then."""
+    from ..scene.cloth.bake import show_caches
+
     if not settings.play:
         UsesPlayer.player_now().reset(context.scene)
+    show_caches(context.scene, shown=not settings.play)
 
 
 def _show(kind: str) -> Any:
@@ -48,6 +53,7 @@ def _show(kind: str) -> Any:
 
         for collection in cloths(context.scene):
             set_shown(parts(collection, kind), shown=getattr(settings, kind))
+        UsesPlayer.player_now().show_particles(context.scene)
 
     return update
 
@@ -205,27 +211,32 @@ class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     filter_glob: StringProperty(default="*.hkx;*.hkx.dcx;*.*bnd;*.*bnd.dcx", options={"HIDDEN"})
-    bone: StringProperty(name="Bone", description="Carries them. Empty takes the active bone")
+    bone: StringProperty(name="Bone", description="Carries them. Empty takes the active bone", options={"SKIP_SAVE"})
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
         """Ask for the file."""
-        bone = context.active_bone or context.active_pose_bone
-        self.bone = self.bone or (bone.name if bone is not None else "")
+        self.bone = self.bone or _active_bone(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
     def execute(self, context: Any) -> set[str]:
-        """Add them to the cloth of the active armature, or to the only one."""
+        """Add them to the active cloth, or to the only one."""
         from ..codec import FormatError
         from ..scene.cloth.extra import add_collidables
 
-        collection = active_cloth(context)
+        collection, bone = chosen_cloth(context), self.bone or _active_bone(context)
+        if collection is None:
+            self.report({"ERROR"}, "Which cloth meets them? Select an object of it, or the armature it is on")
+            return {"CANCELLED"}
+        if not bone:
+            self.report({"ERROR"}, "Which bone carries them? Name it, or make it the active one")
+            return {"CANCELLED"}
         try:
-            made = add_collidables(context, collection, Path(self.filepath), self.bone)
+            made = add_collidables(context, collection, Path(self.filepath), bone)
         except (FormatError, OSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"{len(made)} collidables on {self.bone}")
+        self.report({"INFO"}, f"{counted(len(made), 'collidable')} on {bone}")
         return {"FINISHED"}
 
 
@@ -265,12 +276,9 @@ class SCENE_OT_ossuary_cloth_bake(UsesPlayer, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def active_cloth(context: Any) -> Any:
-    """Return the cloth of the active object's armature, else the first of the scene."""
-    found = cloths(context.scene)
-    active = context.view_layer.objects.active
-    armature = active if active is None or active.type == "ARMATURE" else active.find_armature()
-    return next((each for each in found if each.get(ARMATURE) is armature), found[0])
+def _active_bone(context: Any) -> str:
+    bone = context.active_bone or context.active_pose_bone
+    return "" if bone is None else str(bone.name)
 
 
 def _make_player() -> Player:

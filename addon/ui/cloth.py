@@ -10,7 +10,7 @@ from ..operators.cloth_playback import PROPERTY, SETS, UsesPlayer
 from ..scene.cloth.keys import PREFIX, cloths, parts
 from ..scene.result import counted
 from .icons import icon
-from .sidebar import TAB, columns, draw_lines
+from .sidebar import BESIDE, TAB, columns, draw_lines
 
 SHOWN = 8  # cloth files that are listed
 SHOWN_REFUSED = 3  # edits of each that are; the Changes panel has all
@@ -51,7 +51,7 @@ class VIEW3D_PT_ossuary_cloth(UsesPlayer, bpy.types.Panel):
         row.active = settings.play
         row.operator("scene.ossuary_cloth_live", depress=player.live, icon="REC")
         for collection in found[:SHOWN]:
-            _draw_cloth(layout, player, collection, columns(context))
+            _draw_cloth(layout, player, collection, columns(context, BESIDE))
         if len(found) > SHOWN:
             layout.label(text=f"... and {len(found) - SHOWN} more")
         row = layout.row(align=True)
@@ -70,12 +70,12 @@ def _draw_cloth(layout: Any, player: Any, collection: Any, width: int) -> None:
     box.label(text=f"{counted(len(clouds), 'cloth')}, {counted(particles, 'particle')}")
     session = player.sessions.get(collection.session_uid)
     if session is not None and session.speed:
-        frames = f"{counted(len(session.frames), 'frame')} kept, {session.frames.nbytes / 1e6:.0f} MB"
-        box.label(text=f"{session.speed:.0f} steps a second; {frames}")
+        box.label(text=f"{session.speed:.0f} steps a second")
+        box.label(text=f"{counted(len(session.frames), 'frame')} kept, {session.frames.nbytes / 1e6:.0f} MB")
     if any(obj.get(PREFIX + "landscape") for obj in clouds):
-        box.label(text="Collision with the landscape is not simulated", icon="INFO")
+        draw_lines(box, ["Collision with the landscape is not simulated"], width, "INFO")
     if any(obj.get(PREFIX + "virtual_points") for obj in clouds):
-        box.label(text="Virtual collision points are not simulated", icon="INFO")
+        draw_lines(box, ["Virtual collision points are not simulated"], width, "INFO")
     problem = player.problem(collection)
     if problem:
         draw_lines(box, [problem], width, "ERROR")

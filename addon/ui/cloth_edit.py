@@ -23,6 +23,7 @@ from ..scene.cloth.keys import (
     SIM,
     SIMS,
     STIFFNESS,
+    edited_objects,
     sim_objects,
 )
 from ..scene.texts import loaded_text
@@ -86,9 +87,10 @@ def _draw_sim(layout: Any, context: Any, obj: Any) -> None:
             layout.prop(fields, name)
         column = layout.column()
         column.active = fields.landscape
-        column.prop(fields, "landscape_radius")
-        column.prop(fields, "landscape_tolerance")
-    column = layout.column(heading="Stiffness", align=True)
+        column.prop(fields, "landscape_radius", text="Radius")
+        column.prop(fields, "landscape_tolerance", text="Tolerance")
+    column = layout.column(align=True)
+    column.label(text="Stiffness:")
     for (sim, _), each in sorted(links.items(), key=lambda item: item[0]):
         if sim == obj[SIM]:
             _draw_set(column, each)
@@ -129,7 +131,8 @@ def _draw_collidable(layout: Any, context: Any, obj: Any) -> None:
     collection = owner(context)
     clouds = sim_objects(collection)[0] if collection is not None else {}
     met = {int(each) for each in obj.get(SIMS, ())}
-    column = layout.column(heading="Met by", align=True)
+    column = layout.column(align=True)
+    column.label(text="Met by:")
     for sim, cloud in sorted(clouds.items()):
         icon = "CHECKBOX_HLT" if sim in met else "CHECKBOX_DEHLT"
         column.operator(
@@ -160,6 +163,8 @@ class VIEW3D_PT_ossuary_cloth_changes(ClothPart, bpy.types.Panel):
         problems.draw_found(layout, [(each.text, each.objects, bad) for bad, each in told], columns(context, BESIDE))
         if edited.errors:
             draw_lines(layout, [REFUSED], width, "INFO")
+        if edited_objects(collection):
+            layout.label(text="Without what is in edit mode", icon="INFO")
         lines = edited.changes
         names = {sim: cloud.name for sim, cloud in sim_objects(collection)[0].items()}
         if not lines and not edited.errors:

@@ -152,14 +152,19 @@ def test_panels_show_what_is_active(scene_api, blender, bring):
     assert "As in the file" in drawn(changes)
     activate(cloud(made))
     seen = drawn(edit)
-    assert {"gravity", "damping", "stiffness", "object.ossuary_cloth_edit"} <= set(seen)
+    assert {"gravity", "damping", "object.ossuary_cloth_edit"} <= set(seen)
+    assert seen.index("Stiffness:") < seen.index("stiffness")
     cloud(made)["cloth_damping"] = 0.5
     assert any("damping" in text for text in drawn(changes))
     cloud(made)["cloth_substeps"] = 0
     assert "cannot be 0" in " ".join(drawn(changes))
     activate(made.collidables[0])
-    assert "name_stored" in drawn(edit)
+    seen = drawn(edit)
+    assert "name_stored" in seen
+    assert seen.index("Met by:") < seen.index("object.ossuary_cloth_collidable_meets")
     activate(cloud(made))
     blender.ops.object.ossuary_cloth_edit()
     assert "object.ossuary_cloth_apply" in drawn(edit)
+    assert "Without what is in edit mode" in drawn(changes)
     blender.ops.object.ossuary_cloth_cancel()
+    assert "Without what is in edit mode" not in drawn(changes)

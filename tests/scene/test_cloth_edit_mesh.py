@@ -80,6 +80,7 @@ def test_the_mesh_shows_the_particles_where_they_rest(scene_api, scene, player, 
     np.testing.assert_array_equal(values(mesh.data, "radius"), record.radius)
     np.testing.assert_array_equal(np.flatnonzero(values(mesh.data, "pinned")), np.sort(record.fixed))
     assert len(mesh.data.polygons) == len(record.triangles)
+    assert mesh.show_in_front
     assert begin(mesh) == mesh  # goes on with it
 
 
@@ -102,6 +103,29 @@ def test_values_are_set_on_what_is_selected(scene_api, blender, bring, tmp_path)
     begin(cloud(made))
     with pytest.raises(RuntimeError, match="no volume"):
         blender.ops.mesh.ossuary_cloth_set(what="volume_stiffness_", value=1)
+
+
+def test_what_is_asked_for_begins_with_what_a_selected_one_has(scene_api, blender, bring):
+    from addon.scene.cloth.editing import selected_value
+
+    _, made, old = bring(SKIRT)
+    record = old[0].sims[0]
+    free, fixed = np.flatnonzero(record.inverse_mass > 0)[:4], np.sort(record.fixed)[:5]
+    mesh = begin(cloud(made))
+    for rows, what, value in ((free[:1], "local_range", 0.25), (free[1:], "local_range", -1), (free, "mass", 0.5)):
+        select(mesh, rows)
+        assert blender.ops.mesh.ossuary_cloth_set(what=what, value=value) == {"FINISHED"}
+    for rows, bits in ((free[:1], {0}), (free[1:], {1, 31})):
+        select(mesh, rows)
+        meets = [bit in bits for bit in range(32)]
+        assert blender.ops.mesh.ossuary_cloth_set(what="collision_mask", meets=meets) == {"FINISHED"}
+    select(mesh, [*free, *fixed])
+    assert selected_value(mesh, "mass", unless="pinned") == 0.5
+    assert selected_value(mesh, "local_range", unless="pinned") == -1
+    select(mesh, free)
+    assert selected_value(mesh, "collision_mask") == np.uint32(1 << 31 | 2).view(np.int32)
+    select(mesh, [])
+    assert selected_value(mesh, "mass") is None
 
 
 def test_pinned_from_the_panel(scene_api, blender, bring, tmp_path):

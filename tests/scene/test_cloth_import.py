@@ -142,6 +142,17 @@ def test_cloth_without_a_model_comes_on_its_own_skeleton(scene_api, corpus):
     assert any("its own file" in warning for warning in made.warnings)
 
 
+def test_cloth_on_meshes_that_other_cloth_moves_is_told_of(scene_api, tmp_path):
+    from tests.sample import write_sample
+
+    (file,) = write_sample(tmp_path)
+    first = model(scene_api, file).cloths[0]
+    assert not first.warnings
+    second = cloth(scene_api, file)
+    assert second.meshes == first.meshes
+    assert [text for text in second.warnings if text.startswith(f"{first.collection.name} moves the same meshes")]
+
+
 def test_cloth_held_twice_comes_once(scene_api, corpus):
     import bpy
 

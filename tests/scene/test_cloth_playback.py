@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from addon.cloth import Pose, build_setup, display_positions, new_state, particles, reset, step
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
@@ -111,6 +112,20 @@ def test_reset_puts_everything_back(scene_api, scene, player, corpus):
     assert same([values(obj.data, "position", "vector") for obj in made.cloths[0].points], clouds)
     assert {group.name for group in bpy.data.node_groups} == groups
     assert not player.sessions
+
+
+def test_reset_puts_copies_of_what_played_back_too(scene_api, scene, player, tmp_path):
+    from tests.sample import write_sample
+
+    (mesh,) = model(scene_api, write_sample(tmp_path)[0]).cloths[0].meshes
+    before = state_of([mesh])
+    play(scene, *range(1, 6))
+    copy = mesh.copy()
+    copy.data = mesh.data.copy()
+    scene.collection.objects.link(copy)
+    player.reset(scene)
+    assert [each[1:] for each in state_of([copy])] == [each[1:] for each in state_of([mesh])]
+    assert state_of([mesh]) == before
 
 
 def test_rest_data_of_meshes_is_never_changed(scene_api, scene, player, corpus):
@@ -231,6 +246,23 @@ def test_the_timer_starts_and_stops(scene_api, scene, player, corpus):
     bpy.ops.scene.ossuary_cloth_live()
     assert not bpy.app.timers.is_registered(player.timer)
     assert player.tick() is None
+
+
+@pytest.mark.parametrize("kind", ["points", "links"])
+def test_what_is_shown_late_is_where_the_cloth_is(scene_api, scene, player, tmp_path, kind):
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0]).cloths[0]
+    settings = scene.ossuary_cloth
+    places = {}
+    for early in (True, False):
+        setattr(settings, kind, early)
+        play(scene, *range(1, 21))
+        setattr(settings, kind, True)
+        places[early] = [values(obj.data, "position", "vector") for obj in getattr(made, kind)]
+        player.reset(scene)
+    assert same(places[True], places[False])
+    assert not same(places[True], [values(obj.data, "position", "vector") for obj in getattr(made, kind)])
 
 
 def test_cloth_follows_the_motion_of_its_object(scene_api, scene, player, corpus):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
 from tests.scene.shown import coordinates
-from tests.scene.test_cloth_import import BIRD, HAT, cloth, model, values
+from tests.scene.test_cloth_import import BIRD, HAT, SKIRT, cloth, model, values
 
 
 def test_two_characters_play_by_themselves(scene_api, scene, player, corpus):
@@ -27,6 +27,21 @@ def test_two_characters_play_by_themselves(scene_api, scene, player, corpus):
     assert same(shown(first.cloths[0]), one)
     problem = player.problem(second.cloths[0].collection)
     assert "armature is not in the scene" in problem
+
+
+def test_deleting_the_cloth_while_playing_gives_the_meshes_back(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0]).cloths[0]
+    before = state_of(made.meshes)
+    play(scene, *range(1, 6))
+    assert state_of(made.meshes) != before
+    bpy.data.collections.remove(made.collection)
+    play(scene, 6)
+    assert state_of(made.meshes) == before
+    assert not player.sessions
 
 
 def test_deleting_the_armature_while_playing_gives_the_meshes_back(scene_api, scene, player, corpus):
@@ -140,6 +155,29 @@ def test_collidables_of_a_file_are_added_to_a_bone(scene_api, scene, player, cor
         bpy.ops.scene.ossuary_cloth_collidables(filepath=str(weapon), bone="Nowhere")
 
 
+def test_collidables_go_to_the_active_cloth_and_the_active_bone(scene_api, scene, player, corpus):
+    import bpy
+
+    weapon = str(corpus("eldenring/wp_a_0213.partsbnd.dcx"))
+    made, other = model(scene_api, corpus(HAT)), model(scene_api, corpus(SKIRT))
+    add, objects = bpy.ops.scene.ossuary_cloth_collidables, bpy.context.view_layer.objects
+    objects.active, bpy.context.view_layer.active_layer_collection = None, bpy.context.view_layer.layer_collection
+    with pytest.raises(RuntimeError, match="Which cloth"):
+        add(filepath=weapon, bone="Head")
+    objects.active = other.cloths[0].points[0]
+    with pytest.raises(RuntimeError, match="Which bone"):
+        add(filepath=weapon)
+    assert add(filepath=weapon, bone="R_Hand") == {"FINISHED"}
+    objects.active = made.armature
+    made.armature.data.bones.active = made.armature.data.bones["Head"]
+    with bpy.context.temp_override(active_bone=made.armature.data.bones["Head"]):
+        assert add(filepath=weapon) == {"FINISHED"}
+    for one, bone in ((other, "R_Hand"), (made, "Head")):
+        added = [obj for obj in one.cloths[0].collection.all_objects if "cloth_runtime" in obj]
+        assert [obj.parent_bone for obj in added] == [bone, bone]
+    assert add.get_rna_type().properties["bone"].is_skip_save  # the last one would be taken for a choice
+
+
 def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, player, corpus, tmp_path):
     import bpy
 
@@ -160,6 +198,35 @@ def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, pla
         play(scene, frame)
         assert same(shown(made.cloths[0]), frames[frame])
     assert not player.sessions
+
+
+def test_caches_give_way_to_play(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0])
+    scene.frame_end = 20
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    play(scene, *range(1, 21))
+    baked = shown(made.cloths[0])
+    scene.ossuary_cloth.wind = (0, 20, 0)
+    scene.ossuary_cloth.play = True
+    play(scene, *range(1, 21))
+    assert not same(shown(made.cloths[0]), baked)
+    scene.ossuary_cloth.play = False
+    play(scene, 20)
+    assert same(shown(made.cloths[0]), baked)
+
+
+def test_the_groups_of_caches_are_not_warned_of(scene_api, scene, player, corpus, tmp_path):
+    import bpy
+
+    made = model(scene_api, corpus(SKIRT))
+    scene.frame_end = 2
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    assert any("cloth_cache" in mesh.vertex_groups for mesh in made.cloths[0].meshes)
+    assert not scene_api.export_flver(bpy.context, made.collection, tmp_path / "a.flver").warnings
 
 
 def test_cloth_on_its_own_skeleton_plays(scene_api, scene, player, corpus):

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...codec.binary import Array
-from .keys import ARMATURE, PREFIX, cloths
+from .keys import ARMATURE, CACHE, cloths
 from .outputs import Output, armature_modifier, place_after_armature
 from .player import Player
 
 HEADER = struct.Struct("<12siiffi")  # magic, version, points, first frame, frames between samples, samples
 MAGIC = b"POINTCACHE2\0"
-CACHE = PREFIX + "cache"  # of modifiers' names and vertex groups
 
 
 @dataclass
@@ -99,6 +98,13 @@ def remove_caches(scene: Any) -> None:
             obj.modifiers.remove(modifier)
         if CACHE in obj.vertex_groups:
             obj.vertex_groups.remove(obj.vertex_groups[CACHE])
+
+
+def show_caches(scene: Any, *, shown: bool) -> None:
+    """Let the modifiers of bakes show what they hold, or not: they would hide what is simulated."""
+    for obj in scene.objects:
+        for modifier in [each for each in obj.modifiers if each.name == CACHE]:
+            modifier.show_viewport = modifier.show_render = shown
 
 
 def _attach(mesh: _Mesh, path: Path, first: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median_low
 from typing import Any
 
 import bmesh
@@ -64,6 +65,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     set_properties(obj, {KIND: EDIT, SIM: sim})
     obj.hide_render = True
     obj.show_wire = obj.show_all_edges = True
+    obj.show_in_front = True  # of the mesh that the cloth moves, which lies around it
     for holder in cloud.users_collection:
         holder.objects.link(obj)
     obj.parent = collection.get(ARMATURE)
@@ -158,8 +160,15 @@ def settable(mesh: Any) -> list[str]:
     return found + [each.name for each in mesh.attributes if each.name.startswith(VOLUME)]
 
 
-def selected_value(obj: Any, name: str) -> float | None:
-    """Return the mean of an attribute over the selected vertices of an edit mesh, or edges of links, in edit mode.
+def selected_value(obj: Any, name: str, *, unless: str = "") -> float | None:
+    """Return the median of an attribute over the selected vertices of an edit mesh in edit mode.
+
+    It is what one of them has: a mean of masks, or of ranges where -1 stands for none, would say nothing.
+
+    Args:
+        obj: the mesh object.
+        name: of the attribute.
+        unless: as `set_selected` takes it.
 
     Returns:
         None where nothing is selected, or the mesh is in another mode.
@@ -168,7 +177,14 @@ def selected_value(obj: Any, name: str) -> float | None:
         return None
     shape = bmesh.from_edit_mesh(obj.data)  # its elements live as long as it does
     chosen, layer, _ = _selected(shape, name)
-    return float(np.mean([each[layer] for each in chosen])) if chosen else None
+    values = [each[layer] for each in _without(shape, chosen, unless)]
+    return median_low(values) if values else None
+
+
+def _without(shape: Any, chosen: list[Any], unless: str) -> list[Any]:
+    """Return those of some elements of which a BOOLEAN attribute of vertices is not set."""
+    excepted = shape.verts.layers.bool.get(unless)
+    return [each for each in chosen if excepted is None or not each[excepted]]
 
 
 def _selected(shape: Any, name: str) -> tuple[list[Any], Any, type]:
@@ -221,8 +237,7 @@ def _set_edited(mesh: Any, name: str, value: float, unless: str) -> tuple[int, i
     """Do the same in edit mode."""
     shape = bmesh.from_edit_mesh(mesh)  # its elements live as long as it does
     chosen, layer, made = _selected(shape, name)
-    excepted = shape.verts.layers.bool.get(unless)
-    free = [each for each in chosen if excepted is None or not each[excepted]]
+    free = _without(shape, chosen, unless)
     for each in free:
         each[layer] = made(value)
     bmesh.update_edit_mesh(mesh, loop_triangles=False, destructive=False)

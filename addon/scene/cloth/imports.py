@@ -21,7 +21,8 @@ from ..result import ClothResult, ImportedCloth, Timings
 from ..texts import shown_name
 from . import rig
 from .build import ClothBuilder
-from .keys import ARMATURE, DATA, MESHES, PREFIX, TYPES
+from .keys import ARMATURE, DATA, MESHES, PREFIX, TYPES, cloths
+from .outputs import bound_meshes
 
 BONE_LENGTH = 0.05  # metres, of the bones of a skeleton that only the cloth file has
 
@@ -204,6 +205,9 @@ def build_cloth(
     if missing:
         result.warnings.append(f"bones that {armature.name} lacks stand still: {', '.join(missing)}")
     _bind_meshes(collection, armature, setup, result)
+    for other in cloths(context.scene):
+        if other != collection and not set(bound_meshes(other).values()).isdisjoint(result.meshes):
+            result.warnings.append(f"{other.name} moves the same meshes, which show one of both: delete the other")
     builder = ClothBuilder(collection, armature, setup.file, context)
     result.points, result.links, result.collidables = builder.build()
     builder.show(points=settings.points, links=settings.links, collidables=settings.collidables)

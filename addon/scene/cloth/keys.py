@@ -43,6 +43,8 @@ STIFFNESS = {1: ("stiffness",), 2: ("bend_stiffness", "stretch_stiffness")}
 POSITION = PREFIX + "position"
 SELECTION = PREFIX + "selection"
 POSED = PREFIX + "posed"
+# of modifiers that play a bake, and of the vertex groups that bound them
+CACHE = PREFIX + "cache"
 
 EDIT = "edit"  # the kind of a mesh to edit particles
 SHAPED = ("MESH", "SURFACE", "META", "CURVE", "FONT")  # types of objects that collidables can be made of

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ...codec import FormatError
-from . import outputs, rig
+from . import nodes, outputs, rig
 from .edits import EditedCloths
 from .keys import ARMATURE, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
@@ -70,10 +70,17 @@ class Player:
         self.problems.clear()
         self.edited.clear()
 
+    def forget_gone(self) -> bool:
+        """Forget the cloths that are gone; return whether any is."""
+        known = {collection.session_uid for collection in bpy.data.collections}
+        gone = self.sessions.keys() - known
+        for uid in gone:
+            del self.sessions[uid]
+        return bool(gone)
+
     def look_again(self) -> None:
         """After undo: find everything anew, and forget the cloths that are gone."""
-        known = {collection.session_uid for collection in bpy.data.collections}
-        self.sessions = {uid: session for uid, session in self.sessions.items() if uid in known}
+        self.forget_gone()
         for session in self.sessions.values():
             session.forget_scene()
 
@@ -112,13 +119,21 @@ class Player:
             self._try(collection, partial(session.show_live, collection, scene, depsgraph, options, steps))
 
     def reset(self, scene: Any) -> None:
-        """Put every cloth of a scene, and what it moved, back as it was before playing."""
+        """Put every cloth of a scene, and what it moved, back as it was before playing; copies of that too."""
         self.stop_live()
         for collection in cloths(scene):
             self.sessions.pop(collection.session_uid, None)
             self.problems.pop(collection.session_uid, None)
             put_to_rest(collection)
             put_back(collection)
+        put_back_strays(scene)
+
+    def show_particles(self, scene: Any) -> None:
+        """Put points and links where the frame that is shown has them: those that were hidden did not follow."""
+        for collection in cloths(scene):
+            session = self.sessions.get(collection.session_uid)
+            if session is not None:
+                session.show_particles(collection)
 
     def problem(self, collection: Any) -> str:
         """Return why a cloth does not play; empty where it does."""
@@ -133,6 +148,9 @@ class Player:
         return [str(each) for each in self.edited.of(collection).errors]
 
     def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
+        if self.forget_gone():
+            for each in bpy.data.scenes:
+                put_back_strays(each)
         for collection in cloths(scene):
             try:
                 yield collection, self._session(collection)
@@ -169,6 +187,14 @@ class Player:
         if self.problems.get(uid) != str(error):
             put_back(collection)
         self.problems[uid] = str(error)
+
+
+def put_back_strays(scene: Any) -> None:
+    """Give meshes back that no cloth of a scene moves: their cloth was deleted, or they are copies of what played."""
+    bound = {obj for collection in cloths(scene) for obj in outputs.bound_meshes(collection).values()}
+    for obj in scene.objects:
+        if obj not in bound and nodes.attached(obj, nodes.MESH) is not None:
+            outputs.restore(obj)
 
 
 def put_back(collection: Any) -> None:

@@ -253,13 +253,17 @@ class Session:
         if self._place is None:
             return
         root = self._place.root.astype(np.float64)
-        self._write_points(collection, np.linalg.inv(root))
+        self.show_particles(collection)
         self._write_meshes(collection, armature)
         if self._known_rig.driven:
             rig.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
             self._known_rig.drive(armature, driven_bones(self.state), posed, root)
 
-    def _write_points(self, collection: Any, inverse: Array) -> None:
+    def show_particles(self, collection: Any) -> None:
+        """Write what is visible of points and links where they are now; to write the others too costs playing time."""
+        if self._place is None:
+            return
+        inverse = np.linalg.inv(self._place.root.astype(np.float64))
         for obj in of_particles(collection):
             if obj.visible_get():
                 found = particles(self.setup, self.state, obj[SIM]).astype(np.float64)

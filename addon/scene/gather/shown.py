@@ -18,6 +18,7 @@ from ...maths import affine, axes
 from ...model.edits import ShownMesh, StoredMesh, up
 from ...model.influences import Influences
 from .. import held
+from ..cloth.keys import CACHE
 
 AT_REST = 1e-6  # a map is the identity when no entry is off by more
 UV_NAME = re.compile(r"UV(\d+)(\.zw)?")
@@ -118,7 +119,7 @@ def _same_normals(mesh: Any) -> Array:
 
 
 def _influences(obj: Any, mesh: Any, by_bone: dict[str, int]) -> tuple[Influences, list[str]]:
-    """Return the weights of vertex groups that are bones, and the names of others that have some."""
+    """Return the weights of vertex groups that are bones, and the names of others that have some, but a bake's."""
     triples = [(vertex.index, each.group, each.weight) for vertex in mesh.vertices for each in vertex.groups]
     table: Array = np.array(triples, np.float64).reshape(-1, 3)
     groups: Array = np.array([by_bone.get(group.name, -1) for group in obj.vertex_groups], np.int64)
@@ -128,6 +129,7 @@ def _influences(obj: Any, mesh: Any, by_bone: dict[str, int]) -> tuple[Influence
     nodes, weights = groups[numbers], table[:, 2].astype(np.float32)
     strangers = np.unique(numbers[(nodes < 0) & (weights > 0)])
     names = [obj.vertex_groups[number].name for number in strangers.tolist()]
+    names = [name for name in names if name != CACHE]
     return Influences.of(table[:, 0].astype(np.int64), nodes, weights, len(mesh.vertices)), names
 
 
