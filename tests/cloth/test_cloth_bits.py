@@ -15,6 +15,8 @@ from tests.cloth.corpus import CLOTHS, drawn_triangles, load, swinging
 from tests.reference import cloth_plain
 from tests.reference.cloth_plain_maths import ESTIMATED
 
+pytestmark = pytest.mark.bits
+
 STEPS = int(os.environ.get("OSSUARY_CLOTH_STEPS") or 200)
 SHOWN = {0, STEPS // 2, STEPS - 1}
 RATE = np.float32(1 / 60)
