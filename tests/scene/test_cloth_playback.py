@@ -249,6 +249,25 @@ def test_a_changed_setting_forgets_the_frames(scene_api, scene, player, corpus):
     scene.render.fps = 24
     play(scene, 13)
     assert list(found.frames) == [13]
+    scene.render.fps_base = 1.001
+    play(scene, 14)
+    assert list(found.frames) == [14]
+
+
+def test_cloth_that_is_simulated_again_starts_where_it_is(scene_api, scene, player, corpus):
+    made = model(scene_api, corpus(HAT))
+    play(scene, *range(1, 11))
+    scene.ossuary_cloth.state = "SKIN"
+    play(scene, 11)
+    found = session(player)
+    assert list(found.frames) == [10, 11]
+    made.armature.location = (0, 100, 0)
+    play(scene, 12, 13)
+    scene.ossuary_cloth.state = "SIMULATE"
+    play(scene, 14)
+    assert list(found.frames) == [14]
+    rest = found.file[0].sims[0].poses[0] + np.float32([0, 0, 100])
+    np.testing.assert_allclose(particles(found.setup, found.state, 0), rest, atol=1e-3)
 
 
 def test_settings_reach_the_steps(scene_api, scene, player, corpus):
