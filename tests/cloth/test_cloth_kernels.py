@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +19,7 @@ from addon.cloth.simulation import substep_length, velocity_kept
 from addon.codec.havok import cloth as records
 from addon.maths import estimates
 from tests.cloth.synthetic import local_range
-from tests.reference import cloth_plain_maths
+from tests.reference import cloth_plain_maths, cloth_plain_solve
 
 F = np.float32
 EXACT = ROOTS[RootChoice.EXACT]
@@ -99,6 +102,31 @@ def test_nothing_has_no_infinite_root():
         assert not (x * out).any()
 
 
+# -- ranges --
+
+
+@pytest.mark.parametrize("shape", [0, 1, 2])
+@pytest.mark.parametrize(("wanted", "stored"), [(True, True), (True, False), (False, True)])
+def test_bits_of_ranges(shape, wanted, stored):
+    """Of a part of its strength, with normals where they are asked for and there; an unknown shape does nothing."""
+    count, random = 80, np.random.default_rng(15)
+    one = replace(local_range(np.arange(count), shape), stiffness=F(0.5), use_normals=wanted)
+    store, normals = (random.uniform(-0.3, 0.3, (3, 2 * count)).astype(F) for _ in range(2))
+    points, centers = (np.ascontiguousarray(half.T) for half in np.split(store, 2, axis=1))
+    sim = SimpleNamespace(now=SimpleNamespace(points=cloth_plain_maths.scalars(points)))
+    buffer = SimpleNamespace(
+        points=cloth_plain_maths.scalars(centers), has_normals=stored,
+        normals=cloth_plain_maths.scalars(normals[:, count:].T),
+    )  # fmt: skip
+    part = RangePart(one, 0, 0, count, in_display=False, has_normals=stored, adapts=False)
+    LocalRanges([part], 2 * count, 0).solve(store.reshape(-1), normals.reshape(-1), None, EXACT.rough)
+    if shape < 2:
+        rows = cloth_plain_solve.constraint_rows(one)
+        cloth_plain_solve.local_range(sim, one, rows, buffer, cloth_plain_maths.exact_root)
+        assert (points != store[:, :count].T).any(1).sum() > 40
+    assert np.array_equal(store[:, :count].T, np.array(sim.now.points))
+
+
 # -- time --
 
 
@@ -133,7 +161,7 @@ def transition(count, random):
     delays = random.uniform(0, 0.2, (2, count)).astype(F)
     rows = np.arange(count, dtype=np.uint16)
     return records.Transition(
-        "Transition", rows, rows, *delays, random.uniform(0.1, 1, count).astype(F), 0, F(0.3), F(0.5), F(0.3), F(0.5)
+        "Transition", rows, rows, *delays, random.uniform(0.1, 1, count).astype(F), 0, F(0.3), F(0.37), F(0.5), F(0.57)
     )
 
 
@@ -172,7 +200,7 @@ def test_bits_of_transitions(state, keeps):
     plain = [np.ascontiguousarray(table.T) for table in np.split(store, 3, axis=1)]
     kernel = Transitions([RangePart(one, 0, 0, 2 * count, False, False, keeps)], 3 * count, count)  # noqa: FBT003
     starts, plain_starts = np.zeros(count, F), np.zeros(count, F)
-    for time in np.arange(1, 32, dtype=F) / F(60):
+    for time in np.arange(1, 36, dtype=F) / F(60):
         store[:, :count] += random.uniform(-0.2, 0.2, (3, count)).astype(F)  # as if simulated
         plain[0][...] = store[:, :count].T
         blends = Blends(np.array([state]), np.array([time]), starts)

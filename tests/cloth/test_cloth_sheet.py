@@ -317,6 +317,23 @@ def test_transitions_lead_to_the_animation_and_back():
     assert away() > 0.01
 
 
+def test_a_blend_is_a_step_older_before_the_step_is_done():
+    file = sheet(kinds=("StandardLinks", "Transition"))
+    sim = file[0].sims[0]
+    late = replace(sim.constraints[1], to_anim_delay=np.full(len(sim), 1.5 * DT, F))
+    setup, state = started(with_sets(file, [sim.constraints[0], late]))
+    for _ in range(10):
+        step(setup, state, pose(0), DT)
+    free = state.copy()
+    begin_blend(setup, state, 0, Blending.TO_ANIMATION)
+    alike = []
+    for _ in range(3):
+        for one in (state, free):
+            step(setup, one, pose(0), DT)
+        alike.append(np.array_equal(state.store, free.store))
+    assert alike == [True, False, False]
+
+
 def test_wind_reuses_forces():
     assert np.unique(computed(10)).tolist() == [0, 2, 5, 7, 9]
     assert computed(10).tolist() == [0, 0, 2, 2, 2, 5, 5, 7, 7, 9]
