@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.cloth import contacts
+from addon.cloth.bending import BendStiffness
+from addon.cloth.links import Part
 from addon.cloth.motion import advance, drive, quaternions, rotations
 from addon.cloth.ranges import Blending, Blends, LocalRanges, RangePart, Transitions
 from addon.cloth.schedule import dependency_levels, merge
@@ -100,6 +102,27 @@ def test_nothing_has_no_infinite_root():
         function(x, out)
         assert np.isfinite(out).all()
         assert not (x * out).any()
+
+
+# -- bending --
+
+
+@pytest.mark.parametrize(("rest", "clamp"), [(True, True), (True, False), (False, True)])
+def test_bits_of_bending(rest, clamp):
+    """Links whose wings stand too far off do not act, where they are clamped; without rest poses all act."""
+    count, random = 120, np.random.default_rng(16)
+    points = random.uniform(-1, 1, (3, 30)).astype(F)
+    inverse = random.uniform(0, 10, 30).astype(F)
+    numbers = [random.uniform(low, 1, size).astype(F) for low, size in ((-1, (4, count)), (-1, count), (-1, count))]
+    indices = np.array([random.permutation(30)[:4] for _ in range(count)]).T.astype(np.uint16)
+    numbers[1] *= F(0.05)
+    one = records.BendStiffness("", indices, *numbers, F(0.1), clamp, rest)
+    sim = SimpleNamespace(
+        now=SimpleNamespace(points=cloth_plain_maths.scalars(points.T)), rows={"inverse": list(inverse)}
+    )
+    cloth_plain_solve.bend_stiffness(sim, one, cloth_plain_solve.constraint_rows(one), cloth_plain_maths.Roots())
+    BendStiffness([Part(one, 0)], inverse, 30).solve(points.reshape(-1), EXACT)
+    assert np.array_equal(points.T + F(0), np.array(sim.now.points) + F(0))
 
 
 # -- ranges --

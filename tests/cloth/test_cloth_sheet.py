@@ -94,6 +94,19 @@ def test_sets_and_collision_are_solved_in_the_order_of_the_file():
     assert len(set(ends.values())) == len(ends) - 1
 
 
+def test_sets_are_solved_as_often_as_the_file_says():
+    file = sheet(9, 7, kinds=("StandardLinks", "BendStiffness"))
+    once, twice = (compared_with_the_plain_step(with_config(file, iterations=times), 20) for times in (1, 2))
+    assert (once != twice).any()
+
+
+def test_particles_that_are_moved_and_not_fixed_lose_their_velocity():
+    """A cloth may have none that is fixed, and operators that move some all the same."""
+    file = sheet(kinds=("StandardLinks",))
+    sim = replace(file[0].sims[0], fixed=np.zeros(0, np.uint16))
+    compared_with_the_plain_step(replace(file, datas=(replace(file[0], sims=(sim,)),)), 20)
+
+
 def with_config(file, **values):
     """Return a sheet whose setting has other values."""
     data = file[0]

@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 
+from addon.cloth import particles
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
 from tests.scene.shown import coordinates
 from tests.scene.test_cloth_import import BIRD, HAT, cloth, model, values
@@ -162,6 +163,94 @@ def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, pla
         play(scene, frame)
         assert same(shown(made.cloths[0]), frames[frame])
     assert not player.sessions
+    caches = [each for obj in made.cloths[0].meshes for each in obj.modifiers if each.type == "MESH_CACHE"]
+    whole = [not obj.modifiers["cloth_cache"].vertex_group for obj in made.cloths[0].meshes]
+    assert whole == written_whole(made.cloths[0])
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    assert scene.frame_current == 5
+    again = [[each.type for each in obj.modifiers] for obj in made.cloths[0].meshes]
+    assert again == [["ARMATURE", "MESH_CACHE"]] * len(caches)
+    play(scene, 7)
+    assert same(shown(made.cloths[0]), frames[7])
+
+
+def written_whole(made):
+    """Return which meshes of a cloth are written whole."""
+    from addon.cloth import build_setup
+    from addon.scene.cloth.edits import stored_cloth
+
+    return [bool(each.written.all()) for each in build_setup(stored_cloth(made.collection)).displays]
+
+
+def test_a_bake_tells_of_bones_that_it_leaves_out(scene_api, scene, player, corpus, tmp_path):
+    import bpy
+
+    from addon.scene.cloth.bake import bake
+
+    model(scene_api, corpus(BIRD))
+    scene.frame_end = 2
+    found = bake(bpy.context, player, tmp_path)
+    assert found.warnings == ["c4500_c Cloth: the 65 bones it drives are not cached"]
+    assert len(found.files) == 8
+
+
+def test_cloth_is_known_by_its_collection_whatever_that_is_called(scene_api, scene, player, corpus):
+    made = model(scene_api, corpus(HAT)).cloths[0]
+    play(scene, *range(1, 6))
+    (uid,) = player.sessions
+    assert uid == made.collection.session_uid
+    made.collection.name = "Hat"
+    play(scene, 6)
+    assert list(player.sessions) == [uid]
+    assert list(session(player).frames) == [1, 2, 3, 4, 5, 6]
+
+
+def test_meshes_that_stand_elsewhere_are_where_the_cloth_is(scene_api, scene, player, corpus):
+    import bpy
+
+    made, other = (model(scene_api, corpus(HAT)) for _ in range(2))
+    shift = np.float32([0.5, -0.25, 0.125])
+    for obj in other.cloths[0].meshes:
+        obj.location = shift
+    bpy.context.view_layer.update()
+    play(scene, *range(1, 11))
+    whole = written_whole(made.cloths[0])
+    assert any(whole)
+    for obj, moved, is_whole in zip(made.cloths[0].meshes, other.cloths[0].meshes, whole, strict=True):
+        if is_whole:
+            np.testing.assert_allclose(evaluated(moved) + shift, evaluated(obj), atol=1e-5)
+
+
+def test_cloths_that_share_a_mesh_write_their_own_vertices(scene):
+    from addon.scene.cloth.outputs import Output, in_mesh
+
+    masks = np.array([1, 1, 0, 0], bool), np.array([0, 1, 1, 0], bool)
+    output = Output(0, (0, 1), masks)
+    assert output.selection.tolist() == [True, True, True, False]
+    assert not output.whole
+    parts = [np.full((4, 3), number, np.float32) for number in (1, 2)]
+    assert in_mesh(output, parts, None)[:, 0].tolist() == [1, 2, 2, 1]
+
+
+def test_a_bone_that_was_deleted_stands_still(scene_api, scene, player, corpus):
+    """Cloth that hangs from it stays with the armature as a whole."""
+    import bpy
+
+    made = model(scene_api, corpus(HAT), cloth=False)
+    bpy.context.view_layer.objects.active = made.armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    made.armature.data.edit_bones.remove(made.armature.data.edit_bones["Head"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    found = cloth(scene_api, corpus(HAT))
+    assert any("Head" in warning and "stand still" in warning for warning in found.warnings)
+    made.armature.location = (0, 2, 0)
+    bpy.context.view_layer.update()
+    play(scene, 1)
+    assert not player.problems
+    playing = session(player)
+    for sim, place in enumerate(playing.setup.layout.sims):
+        rest = place.record.poses[0] + np.float32([0, 0, 2])
+        np.testing.assert_allclose(particles(playing.setup, playing.state, sim), rest, atol=1e-3)
 
 
 def test_cloth_on_its_own_skeleton_plays(scene_api, scene, player, corpus):
