@@ -86,6 +86,6 @@ def test_batches_give_the_bits_of_the_plain_step(corpus, name):
     run(load(corpus, name), STEPS, SHOWN, None, RootChoice.EXACT)
 
 
-@pytest.mark.parametrize("name", ["HD_M_1140_c.hkx", "BD_M_2210_c.hkx"])
+@pytest.mark.parametrize("name", ["HD_M_1140_c.hkx", "BD_M_2210_c.hkx", "c4500_c.hkx"])
 def test_batches_give_the_bits_with_estimated_roots(corpus, name):
     run(load(corpus, name), 4, {3}, ESTIMATED, RootChoice.ESTIMATE)

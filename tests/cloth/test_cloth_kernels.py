@@ -87,6 +87,24 @@ def test_estimates_are_near():
         assert limit / 100 < error < limit
 
 
+@pytest.mark.parametrize(
+    ("choice", "off"),
+    [
+        (RootChoice.EXACT, (False, False, False)), (RootChoice.ESTIMATE, (True, False, False)),
+        (RootChoice.ESTIMATE_ONLY, (True, True, True)),
+    ],
+)  # fmt: skip
+def test_choices_of_roots(choice, off):
+    """The estimate alone is off in the fourth digit; a Newton step, where a choice has it, mends that."""
+    x = np.geomspace(0.01, 100, 999).astype(F)
+    out, roots = np.zeros_like(x), ROOTS[choice]
+    for function, power, is_off in zip(
+        (roots.rough, roots.refined, roots.reciprocal), (-0.5, -0.5, -1), off, strict=True
+    ):
+        function(x, out)
+        assert (np.abs(out / x.astype(np.float64) ** power - 1).max() > 1e-5) == is_off
+
+
 def test_estimates_repeat_every_four_times():
     x = np.random.default_rng(1).uniform(0.5, 2, 5000).astype(F)
     near, far = np.zeros_like(x), np.zeros_like(x)

@@ -12,6 +12,7 @@ from addon.cloth import (
     Blending,
     ExtraCollidable,
     Pose,
+    RootChoice,
     Settings,
     StateChoice,
     begin_blend,
@@ -29,6 +30,7 @@ from addon.codec import FormatError
 from addon.codec.havok import cloth as records
 from tests.cloth.synthetic import body, local_range, sheet, with_sets
 from tests.reference import cloth_plain
+from tests.reference.cloth_plain_maths import ESTIMATED
 
 F = np.float32
 DT = F(1 / 60)
@@ -36,6 +38,10 @@ ALL = ("LocalRange", "StandardLinks", "BendLinks", "CompressibleLinks", "BendSti
 CAPSULE = records.Capsule(
     np.array([0.1, -0.2, -0.05], F), np.array([0.3, -0.2, 0.05], F), F(0.06), np.array([1, 0, 0], F), F(1)
 )
+TAPERED = records.TaperedCapsule(
+    np.array([0.05, -0.2, -0.06], F), np.array([0.35, -0.2, 0.02], F), F(0.04), F(0.09), *np.zeros((2, 3), F),
+    *np.zeros(6, F),
+)  # fmt: skip
 
 
 def turned(angle, shift=(0, 0, 0)):
@@ -60,14 +66,15 @@ def started(file, at=None, **options):
     return setup, state
 
 
-def compared_with_the_plain_step(file, count, long=()):
+def compared_with_the_plain_step(file, count, long=(), *, estimated=False):
     """Return the particles after steps that have the bits of the plain ones; those of ``long`` are twice as long."""
     setup, state = started(file)
-    plain = cloth_plain.Cloth(file[0])
+    plain = cloth_plain.Cloth(file[0], None, ESTIMATED if estimated else None)
+    settings = Settings(roots=RootChoice.ESTIMATE if estimated else RootChoice.EXACT)
     plain.reset([cloth_plain.columns(bone) for bone in pose(0).bones])
     for number in range(1, count):
         dt = F(1 / 30) if number in long else DT
-        step(setup, state, pose(number), dt)
+        step(setup, state, pose(number), dt, settings)
         plain.step([cloth_plain.columns(bone) for bone in pose(number).bones], dt)
         assert np.array_equal(particles(setup, state, 0), np.array(plain.sims[0].now.points, F)), number
         before = state.store[:, setup.layout.particles : 2 * setup.layout.particles].T
@@ -81,6 +88,13 @@ def test_bits_of_the_plain_step(substeps):
     file = sheet(9, 7, substeps=substeps, kinds=ALL, shape=CAPSULE)
     moved = compared_with_the_plain_step(file, 60, long=(20, 21, 40))
     assert np.abs(moved - file[0].sims[0].poses[0]).max() > 0.01
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("shape", [CAPSULE, TAPERED])
+def test_bits_with_estimated_roots(shape):
+    """Each kernel refines its estimate where the games do."""
+    compared_with_the_plain_step(sheet(9, 7, kinds=ALL, shape=shape), 30, estimated=True)
 
 
 def test_sets_and_collision_are_solved_in_the_order_of_the_file():
@@ -177,8 +191,8 @@ def test_the_display_is_in_the_characters_space():
 
 
 def test_a_display_reference_is_brought_to_the_world():
-    """Reset, pins and ranges that read the drawn mesh: the same world positions as from a mesh of the world."""
-    file = sheet(kinds=("LocalRange", "StandardLinks"))
+    """Reset, pins, ranges and blends that read the drawn mesh: the same world positions as from a mesh of the world."""
+    file = sheet(kinds=("LocalRange", "StandardLinks", "Transition"))
     data = file[0]
     display = replace(data.buffers[0], type=4, name="reference")
     drawn = replace(file, datas=(replace(data, buffers=(display, *data.buffers[1:])),))
@@ -188,7 +202,10 @@ def test_a_display_reference_is_brought_to_the_world():
         setup, state = started(own, pose(0, root))
         for count in range(20):
             step(setup, state, pose(count, root), DT)
-        results.append(particles(setup, state, 0))
+        results.append([particles(setup, state, 0)])
+        begin_blend(setup, state, 0, Blending.TO_ANIMATION)
+        step(setup, state, pose(20, root), DT)
+        results[-1].append(particles(setup, state, 0))
     assert np.allclose(*results, atol=1e-4)
 
 
@@ -268,6 +285,16 @@ def test_damping_and_substeps_override():
     fallen = particles(setup, state, 0)[-1, 1] - sheet()[0].sims[0].poses[0][-1, 1]
     # without velocity each substep falls g dt2
     assert fallen == pytest.approx(-9.81 * 20 * (1 / 120) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize(("gravity", "scale"), [(None, 2.0), ((0, -9.81, 0), 2.0), ((0, -19.62, 0), 1.0)])
+def test_gravity_may_be_another_and_is_scaled(gravity, scale):
+    setup, state = started(sheet(kinds=("StandardLinks",)))
+    free = Settings(disabled=frozenset({"StandardLinks"}), damping=0.0, gravity=gravity, gravity_scale=scale)
+    for _ in range(10):
+        step(setup, state, pose(0), DT, free)
+    fallen = particles(setup, state, 0)[-1, 1] - sheet()[0].sims[0].poses[0][-1, 1]
+    assert fallen == pytest.approx(-19.62 * 55 / 3600, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -385,6 +412,20 @@ def test_wind_without_normals_takes_a_fixed_share():
     step(setup, state, pose(0), DT, still)
     force = (6 * (sim.mass / sim.total_mass) * 7)[computed(len(sim))]
     assert np.allclose(particles(setup, state, 0)[:, 2], force * sim.inverse_mass / 3600, rtol=1e-4)
+
+
+@pytest.mark.parametrize("display", [True, False])
+def test_wind_meets_cloth_that_no_mesh_shows(display):
+    file = sheet(kinds=("StandardLinks",))
+    main = replace(file[0].states[0], operators=np.array([0, 1, 2], np.uint32))
+    hidden = replace(file, datas=(replace(file[0], states=(main, *file[0].states[1:])),))
+    (setup, state), (other, unseen) = started(file), started(hidden)
+    settings = Settings(wind=(0, 0, 6))
+    for _ in range(4):
+        step(setup, state, pose(0), DT, settings)
+        step(other, unseen, pose(0), DT, replace(settings, display=display))
+    assert np.array_equal(particles(other, unseen, 0), particles(setup, state, 0))
+    assert particles(setup, state, 0)[10:, 2].min() > 1e-3
 
 
 def test_what_is_left_out_is_said():
