@@ -7,6 +7,7 @@ import pytest
 
 from addon.codec import Tagfile, read_cloth
 from addon.codec.source import Kind, open_source
+from tests.panels import drawn
 
 HAT, MAN, BIRD, SKIRT = (
     "eldenring/hd_m_1140.partsbnd.dcx", "sekiro/c7190.chrbnd.dcx", "eldenring/c4500.chrbnd.dcx",
@@ -158,6 +159,47 @@ def test_a_file_of_collidables_alone_says_what_to_do(scene_api, corpus):
     assert "add them to a cloth" in result.failures[0][1]
     assert not bpy.data.objects
     assert not bpy.data.collections
+
+
+def test_what_is_not_simulated_is_said_in_report_and_panel(scene_api, scene, corpus, tmp_path):
+    import bpy
+
+    from addon.codec import Binder, Dcx
+
+    binder = Binder.read(Dcx.read(corpus(HAT).read_bytes()).content)
+    entry = next(each for each in binder.entries if each.name.lower().endswith("_c.hkx"))
+    tag = Tagfile.read(entry.data)
+    sim = next(tag.find("hclSimClothData"))
+    sim["landscapeCollisionEnabled"], sim.one("virtualCollisionPointsData")["numVCPoints"] = 1, 12
+    entry.data = tag.write()
+    path = tmp_path / "grounded.partsbnd"
+    path.write_bytes(binder.write())
+    panel = bpy.types.VIEW3D_PT_ossuary_cloth
+    said = ("ollision with the landscape is not simulated", "irtual collision points are not simulated")
+    for file, count in ((corpus(HAT), 0), (path, 1)):
+        warnings = model(scene_api, file).cloths[0].warnings
+        assert [sum(text in line for line in warnings) for text in said] == [count, count]
+        assert [sum(text in line for line in drawn(panel)) for text in said] == [count, count]
+
+
+def test_the_panels_offer_all_there_is(scene_api, scene, player, corpus):
+    import bpy
+
+    from addon.operators.cloth_playback import SETS
+
+    model(scene_api, corpus(HAT))
+    for frame in (1, 2):
+        scene.frame_set(frame)
+    seen = drawn(bpy.types.VIEW3D_PT_ossuary_cloth)
+    operators = [f"scene.ossuary_cloth_{name}" for name in ("reset", "live", "bake", "collidables")]
+    assert {"play", "points", "links", "collidables", "screen.animation_play", *operators} <= {*seen}
+    assert any("steps a second; 2 frames kept" in text for text in seen)
+    settings = drawn(bpy.types.VIEW3D_PT_ossuary_cloth_settings)
+    offered = {
+        "state", "rate", "substeps", "own_gravity", "gravity", "gravity_scale", "own_damping", "damping", "wind",
+        "roots", "memory", "collisions", *SETS,
+    }  # fmt: skip
+    assert offered <= {*settings}
 
 
 def test_a_damaged_cloth_leaves_the_model(scene_api, corpus, tmp_path):
