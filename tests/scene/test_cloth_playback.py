@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from addon.cloth import (
     Pose,
@@ -260,8 +261,11 @@ def curves(armature):
     ]
 
 
-def test_driven_bones_are_never_read_back(scene_api, scene, player, corpus):
-    model(scene_api, corpus(BIRD))
+@pytest.mark.parametrize("animated", [False, True])
+def test_driven_bones_are_never_read_back(scene_api, scene, player, corpus, animated):
+    made = model(scene_api, corpus(BIRD))
+    if animated:
+        turn(made.armature, "Neck", (1, 0.1), (7, 0.1))
     play(scene, 1)
     first = session(player).frames.get(1).place.bones
     play(scene, *range(2, 8))
