@@ -133,6 +133,22 @@ def test_a_mesh_that_is_missing_is_named(scene_api, corpus):
     assert len(found.meshes) == 6
 
 
+def test_meshes_that_fit_alike_are_named(scene_api, corpus):
+    import bpy
+
+    made = model(scene_api, corpus(HAT), cloth=False)
+    hat = next(obj for obj in made.meshes if len(obj.data.vertices) == 494)
+    twin = hat.copy()
+    twin.data = hat.data.copy()
+    made.collection.objects.link(twin)
+    bpy.context.view_layer.update()
+    found = cloth(scene_api, corpus(HAT))
+    (warning,) = found.warnings
+    first, second = sorted((hat.name, twin.name), key=[obj.name for obj in found.armature.children_recursive].index)
+    assert warning == f"Cloth buffer HD_hat of 494 vertices fits meshes {first}, {second}; the first is used."
+    assert first in [obj.name for obj in found.meshes]
+
+
 def test_a_bone_that_the_armature_lacks_is_named(scene_api, corpus):
     assert any("TwistRoot" in warning for warning in model(scene_api, corpus(BIRD)).cloths[0].warnings)
 

@@ -209,7 +209,13 @@ INDICES = {
     "VertexFrames": ("buffer", "vertices", "corners", "involved", "normal_ids", "references"),
 }
 # arrays that have one row for each of something
-ROWS = {"SimCloth": ("masks",), "Skin": ("binds",), "MeshMeshDeform": ("binds",), "VertexFrames": ("cos", "sin")}
+ROWS = {
+    "SimCloth": ("masks",),
+    "Simulate": ("configs",),
+    "Skin": ("binds",),
+    "MeshMeshDeform": ("binds",),
+    "VertexFrames": ("cos", "sin"),
+}
 
 
 def cases(table):
