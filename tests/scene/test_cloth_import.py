@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from addon.codec import Tagfile, read_cloth
+from addon.codec import Binder, Dcx, Tagfile, read_cloth
 from addon.codec.source import Kind, open_source
 from tests.panels import drawn
 
@@ -177,13 +179,50 @@ def test_a_file_of_collidables_alone_says_what_to_do(scene_api, corpus):
     assert not bpy.data.collections
 
 
+def binder_of(corpus, name):
+    """Return the binder in a file of the corpus, and its cloth file's entry."""
+    binder = Binder.read(Dcx.read(corpus(name).read_bytes()).content)
+    return binder, next(each for each in binder.entries if each.name.lower().endswith("_c.hkx"))
+
+
+def test_cloths_of_one_name_that_differ_both_come(scene_api, corpus, tmp_path):
+    binder, entry = binder_of(corpus, HAT)
+    tag = Tagfile.read(entry.data)
+    next(tag.find("hclSimClothData")).one("simulationInfo")["globalDampingPerSecond"] = 0.25
+    other = replace(entry, data=tag.write())
+    path = tmp_path / "two.partsbnd"
+    binder.entries.append(other)
+    path.write_bytes(binder.write())
+    assert len(model(scene_api, path).cloths) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda data: data.replace(b"hclClothContainer\0", b"hclClothSetupCont\0"),
+            "only what cloth is authored from",
+        ),
+        (lambda data: b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10" + data[8:], "is a Havok packfile"),
+    ],
+)
+def test_files_that_cannot_play_are_named(scene_api, corpus, tmp_path, change, said):
+    import bpy
+
+    binder, entry = binder_of(corpus, HAT)
+    entry.data = change(bytes(entry.data))
+    path = tmp_path / "odd.partsbnd"
+    path.write_bytes(binder.write())
+    assert said in scene_api.import_cloth(bpy.context, [path]).failures[0][1]
+    result = scene_api.import_flver(bpy.context, [path])
+    assert result.models
+    assert any(said in line for line in result.details)
+
+
 def test_what_is_not_simulated_is_said_in_report_and_panel(scene_api, scene, corpus, tmp_path):
     import bpy
 
-    from addon.codec import Binder, Dcx
-
-    binder = Binder.read(Dcx.read(corpus(HAT).read_bytes()).content)
-    entry = next(each for each in binder.entries if each.name.lower().endswith("_c.hkx"))
+    binder, entry = binder_of(corpus, HAT)
     tag = Tagfile.read(entry.data)
     sim = next(tag.find("hclSimClothData"))
     sim["landscapeCollisionEnabled"], sim.one("virtualCollisionPointsData")["numVCPoints"] = 1, 12
@@ -221,10 +260,7 @@ def test_the_panels_offer_all_there_is(scene_api, scene, player, corpus):
 def test_a_damaged_cloth_leaves_the_model(scene_api, corpus, tmp_path):
     import bpy
 
-    from addon.codec import Binder, Dcx
-
-    binder = Binder.read(Dcx.read(corpus(HAT).read_bytes()).content)
-    entry = next(each for each in binder.entries if each.name.lower().endswith("_c.hkx"))
+    binder, entry = binder_of(corpus, HAT)
     entry.data = entry.data[: len(entry.data) // 2]
     path = tmp_path / "damaged.partsbnd"
     path.write_bytes(binder.write())
