@@ -293,6 +293,9 @@ def test_live_steps_follow_the_pose_without_a_frame_change(scene_api, scene, pla
     assert not same(shown(made.cloths[0]), before)
     assert not player.problems
     assert all(np.isfinite(each).all() for each in shown(made.cloths[0]))
+    assert not list(found.frames)
+    play(scene, 2)
+    assert list(found.frames) == [2]
 
 
 def test_the_timer_starts_and_stops(scene_api, scene, player, corpus):
