@@ -157,7 +157,7 @@ def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, pla
     assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
     assert not scene.ossuary_cloth.play
     files = sorted(tmp_path.glob("*.pc2"))
-    assert len(files) == 2
+    assert len({path.name.casefold() for path in files}) == 2
     magic, version, _, first, rate, samples = struct.unpack_from("<12siiffi", files[0].read_bytes())
     assert (magic, version, first, rate, samples) == (b"POINTCACHE2\0", 1, 3, 1, 10)
     for frame in (3, 7, 12, 5):
