@@ -182,6 +182,31 @@ def test_indices_out_of_range_are_refused(corpus, kind, member, within, value, w
     assert error.value.trail
 
 
+@pytest.mark.parametrize(
+    ("kind", "member", "what"),
+    [
+        ("hclSimClothData", "fixedParticles", "does not lead to an array of uint16"),
+        ("hclSimClothPose", "positions", r"does not lead to an array of float32\[4\]"),
+        ("hclSimClothData", "particleDatas", "is not an array of records"),
+        ("hclClothState", "operators", "does not lead to an array of uint32"),
+    ],
+)
+@pytest.mark.parametrize("target", ["hclSimClothData", "hclBufferDefinition"])
+def test_arrays_that_lead_elsewhere_are_refused(corpus, kind, member, what, target):
+    tag = tagfile(corpus, HAT)
+    view = next(view for view in tag.find(kind) if not view.values.ndim)
+    view[member] = next(other.item for other in tag.find(target) if not other.values.ndim)
+    with pytest.raises(FormatError, match=what):
+        read_cloth(tag)
+
+
+def test_buffers_of_more_vertices_than_indices_know_are_refused(corpus):
+    tag = tagfile(corpus, HAT)
+    next(tag.find("hclBufferDefinition"))["numVertices"] = 1 << 31
+    with pytest.raises(FormatError, match="2147483648 vertices"):
+        read_cloth(tag)
+
+
 # class of a record, and its members that are indices
 INDICES = {
     "ClothState": ("operators", "buffers", "shadows", "sims"),
