@@ -24,7 +24,9 @@ settings.load_profile("ossuary")
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add our options, and switch pytest-blender off unless it was asked for: it would end every other run."""
-    parser.addoption("--blender-side", action="store_true", help="run only the tests that need Blender")
+    parser.addoption(
+        "--blender-side", action="store_true", help="run only the tests that need Blender, and those of bits"
+    )
     if not any(arg.startswith("--blender-executable") for arg in sys.argv) and pluginmanager.hasplugin(
         "pytest-blender"
     ):
@@ -32,9 +34,16 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --blender-side, leave out what does not ask for the fixture `blender`, directly or by another one."""
+    """With --blender-side, leave out what does not ask for the fixture `blender`, directly or by another one.
+
+    What is marked as bits stays: it must come out the same with every numpy that a Blender bundles.
+    """
     if config.getoption("--blender-side"):
-        apart = [item for item in items if "blender" not in getattr(item, "fixturenames", ())]
+        apart = [
+            item
+            for item in items
+            if "blender" not in getattr(item, "fixturenames", ()) and item.get_closest_marker("bits") is None
+        ]
         items[:] = [item for item in items if item not in set(apart)]
         config.hook.pytest_deselected(items=apart)
 

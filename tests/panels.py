@@ -46,7 +46,8 @@ def drawn(panel) -> list[str]:
             return getattr(bpy.context, name)
 
     recorder = Recorder()
-    drawer = type("Panel", (), {"layout": recorder})()
+    mixed_in = tuple(base for base in panel.__bases__ if not issubclass(base, bpy.types.Panel))
+    drawer = type("Panel", mixed_in, {"layout": recorder})()
     if hasattr(panel, "draw_header"):
         panel.draw_header(drawer, Context())
     panel.draw(drawer, Context())

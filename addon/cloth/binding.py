@@ -8,18 +8,22 @@ vertex count do: models whose face sets were emptied exist.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .setup import DisplayBuffer
 
 
 @dataclass(frozen=True)
 class MeshKey:
-    """What a mesh is known by: its default node's name, its vertex count, the triangles of its first face set."""
+    """What a mesh is known by: its default node's name, its vertex count, the triangles of its first face set.
+
+    ``title`` is what a warning calls it; empty for its number.
+    """
 
     name: str
     vertices: int
     triangles: int
+    title: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,11 @@ def bind_displays(displays: Sequence[DisplayBuffer], meshes: Sequence[MeshKey]) 
             ]
         ordered = sorted(places, key=lambda place: displays[place].record.sub_type)
         if len(fitting) != len(ordered):
-            what = f"Cloth buffer {key.name} of {key.vertices} vertices fits {_say(fitting)}"
+            what = f"Cloth buffer {key.name} of {key.vertices} vertices fits {_say(fitting, meshes)}"
             warnings.append(f"{what}; the first is used." if len(fitting) > len(ordered) else f"{what}.")
         found.update(zip(ordered, fitting, strict=False))
     return Binding(tuple(found.get(place, -1) for place in range(len(displays))), tuple(warnings))
 
 
-def _say(meshes: list[int]) -> str:
-    return "meshes " + ", ".join(map(str, meshes)) if meshes else "no mesh"
+def _say(fitting: list[int], meshes: Sequence[MeshKey]) -> str:
+    return "meshes " + ", ".join(meshes[mesh].title or str(mesh) for mesh in fitting) if fitting else "no mesh"

@@ -27,7 +27,7 @@ class RangePart:
         start, buffer_start: where the cloth's particles and the buffer's vertices start in the store.
         in_display: the buffer is in the display's space, not in the world's.
         has_normals: the buffer stores normals.
-        keeps_velocity: a correction moves the previous position too.
+        adapts: where a step is divided, a correction moves the previous position too.
     """
 
     record: Any
@@ -36,7 +36,7 @@ class RangePart:
     buffer_start: int
     in_display: bool
     has_normals: bool
-    keeps_velocity: bool
+    adapts: bool
 
 
 class LocalRanges:
@@ -57,11 +57,11 @@ class LocalRanges:
                 normals = record.use_normals and part.has_normals
                 # a cylinder without normals is a sphere
                 shape = record.shape if normals else RangeShape.SPHERE
-                key = (shape, normals, part.in_display, part.keeps_velocity)
+                key = (shape, normals, part.in_display, part.adapts)
                 groups.setdefault(key, []).append(part)
         self.groups = [group for key, rows in groups.items() for group in _range_groups(key, rows, width, previous)]
 
-    def solve(self, flat: Array, normals: Array, root: Array | None, rsqrt: Inverse) -> None:
+    def solve(self, flat: Array, normals: Array, root: Array | None, rsqrt: Inverse, *, divided: bool = False) -> None:
         """Solve the sets.
 
         Args:
@@ -69,9 +69,10 @@ class LocalRanges:
             normals: the store's normals, flat.
             root: map (4, 3, 1) of the display's space to the world, None for none.
             rsqrt: the kernel takes a rough one.
+            divided: the step has several substeps.
         """
         for group in self.groups:
-            group.solve(flat, normals, root, rsqrt)
+            group.solve(flat, normals, root, rsqrt, keeps_velocity=group.adapts and divided)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class _Ranges:
         particles, previous, vertices: (3 n,) flat places.
         most, above, below: (n,) f4 largest distance, and the limits along the normal.
         stiffness: (n,) f4.
-        cylinder, limited, in_display, keeps_velocity: what the entries need.
+        cylinder, limited, in_display, adapts: what the entries need.
     """
 
     particles: Array
@@ -95,9 +96,9 @@ class _Ranges:
     cylinder: bool
     limited: bool
     in_display: bool
-    keeps_velocity: bool
+    adapts: bool
 
-    def solve(self, flat: Array, normals: Array, root: Array | None, rsqrt: Inverse) -> None:
+    def solve(self, flat: Array, normals: Array, root: Array | None, rsqrt: Inverse, *, keeps_velocity: bool) -> None:
         point = flat.take(self.particles).reshape(3, -1)
         center = flat.take(self.vertices).reshape(3, -1)
         normal = normals.take(self.vertices).reshape(3, -1) if self.limited else None
@@ -122,7 +123,7 @@ class _Ranges:
                 along = dot(normal, unit) * (change + length)
             moved -= np.minimum(along - self.below, ZERO) * normal
             moved += np.minimum(self.above - along, ZERO) * normal
-        if self.keeps_velocity:
+        if keeps_velocity:
             velocity = point - flat.take(self.previous).reshape(3, -1)
             flat[self.previous] = (moved - velocity).reshape(-1)
         flat[self.particles] = moved.reshape(-1)
@@ -130,7 +131,7 @@ class _Ranges:
 
 def _range_groups(key: tuple[Any, ...], parts: list[RangePart], width: int, previous: int) -> list[_Ranges]:
     """Return the groups of one kind: one a level, which is one where no particle occurs twice."""
-    shape, limited, in_display, keeps_velocity = key
+    shape, limited, in_display, adapts = key
     records = [part.record for part in parts]
     particles = np.concatenate([part.record.particle.astype(np.intp) + part.start for part in parts])
     vertices = np.concatenate([part.record.vertex.astype(np.intp) + part.buffer_start for part in parts])
@@ -151,7 +152,7 @@ def _range_groups(key: tuple[Any, ...], parts: list[RangePart], width: int, prev
             cylinder=shape == RangeShape.CYLINDER,
             limited=limited,
             in_display=in_display,
-            keeps_velocity=keeps_velocity,
+            adapts=adapts,
         )
         for rows in dependency_levels(particles[:, None])
     ]
@@ -199,7 +200,7 @@ class Transitions:
             for part in parts
         ]
 
-    def solve(self, flat: Array, root: Array | None, blends: Blends, rsqrt: Inverse) -> None:
+    def solve(self, flat: Array, root: Array | None, blends: Blends, rsqrt: Inverse, *, divided: bool = False) -> None:
         """Solve the sets of the cloths that blend.
 
         Args:
@@ -207,6 +208,7 @@ class Transitions:
             root: map (4, 3, 1) of the display's space to the world, None for none.
             blends: how far the blends are.
             rsqrt: the kernel takes a refined one.
+            divided: the step has several substeps.
         """
         for part, (particles, vertices, previous) in zip(self.parts, self.places, strict=True):
             state = Blending(int(blends.blending[part.sim]))
@@ -224,7 +226,7 @@ class Transitions:
             ratio = (bound - square * inverse) * inverse
             moved = point + ratio * gap
             pulled = (square * inverse > bound) & ~free & ~snap
-            if part.keeps_velocity:
+            if part.adapts and divided:
                 old = flat.take(previous).reshape(3, -1)
                 flat[previous] = np.where(pulled, moved - (point - old), old).reshape(-1)
             flat[particles] = np.where(snap, goal, np.where(pulled, moved, point)).reshape(-1)

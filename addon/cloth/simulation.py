@@ -129,11 +129,11 @@ class Simulation:
             work.flat[self.pinned] = work.flat[self.pinned_before] = between
             self._integrate(work, kept, step)
             for _ in range(self.iterations):
-                self.program.solve(work, step)
+                self.program.solve(work, step, substeps)
 
     def _drive(self, work: Work) -> None:
         columns, state = self.body_columns, work.state
-        if not len(columns) or not work.settings.collisions:
+        if not len(columns):
             return
         current = state.places[:, :, columns]
         goal = self.goals(work.bones, current)
@@ -146,7 +146,7 @@ class Simulation:
 
     def _advance(self, state: State, work: Work, step: np.float32) -> None:
         columns = self.body_columns
-        if len(columns) and work.settings.collisions:
+        if len(columns):
             velocities = state.linear[:, columns], state.angular[:, columns]
             state.places[:, :, columns] = advance(state.places[:, :, columns], *velocities, step, work.roots.refined)
 
@@ -204,8 +204,9 @@ class Program:
         own = [_part(layout.sims[sim], place) for sim, place in taken]
         return KERNELS[name](own, self.inverse_mass, layout.width)
 
-    def solve(self, work: Work, step: np.float32) -> None:
-        """Run the order once; ``step`` is the substep's length in seconds."""
+    def solve(self, work: Work, step: np.float32, substeps: int) -> None:
+        """Run the order once; ``step`` is the length in seconds of each of the ``substeps``."""
+        divided = substeps != 1
         state, roots, flat = work.state, work.roots, work.flat
         root = work.spaces.world_from_display
         for name, kernel in self.steps:
@@ -218,11 +219,12 @@ class Program:
             elif isinstance(kernel, BendStiffness):
                 kernel.solve(flat, roots)
             elif isinstance(kernel, LocalRanges):
-                kernel.solve(flat, work.normals, root, roots.rough)
+                kernel.solve(flat, work.normals, root, roots.rough, divided=divided)
             elif isinstance(kernel, Volumes):
                 kernel.solve(flat, state.eigenvectors, roots.refined)
             elif state.blending.any():
-                kernel.solve(flat, root, Blends(state.blending, state.times, state.starts), roots.refined)
+                blends = Blends(state.blending, state.times, state.starts)
+                kernel.solve(flat, root, blends, roots.refined, divided=divided)
 
 
 def _collide_all(all_candidates: Sequence[Candidates], work: Work, step: np.float32) -> None:
@@ -267,8 +269,7 @@ def _part(place: SimPlace, index: int) -> Part:
 def _range_part(sim: int, place: SimPlace, index: int, layout: Layout, config: Any) -> RangePart:
     record: Any = place.record.constraints[index]
     buffer = layout.buffers[place.data][record.buffer]
-    keeps = bool(config.adapt) and config.substeps != 1
-    return RangePart(record, sim, place.start, buffer.start, buffer.display, buffer.has_normals, keeps)
+    return RangePart(record, sim, place.start, buffer.start, buffer.display, buffer.has_normals, bool(config.adapt))
 
 
 def candidates(sim: int, layout: Layout, bodies: Bodies) -> list[Candidates]:

@@ -251,6 +251,7 @@ _MAGICS: tuple[tuple[int, bytes, Kind], ...] = (
 # what a tagfile is by the classes its root holds; the first that fits counts
 _CONTENTS = (
     ("hclClothContainer", Kind.CLOTH),
+    ("hclClothSetupContainer", Kind.CLOTH),  # what cloth is authored from, nothing to run
     ("hknpRagdollData", Kind.RAGDOLL),
     ("hknpPhysicsSceneData", Kind.COLLISION),
     ("hkaAnimationContainer", Kind.ANIMATION),

@@ -15,6 +15,8 @@ from tests.cloth.corpus import CLOTHS, drawn_triangles, load, swinging
 from tests.reference import cloth_plain
 from tests.reference.cloth_plain_maths import ESTIMATED
 
+pytestmark = pytest.mark.bits
+
 STEPS = int(os.environ.get("OSSUARY_CLOTH_STEPS") or 200)
 SHOWN = {0, STEPS // 2, STEPS - 1}
 RATE = np.float32(1 / 60)
@@ -84,6 +86,6 @@ def test_batches_give_the_bits_of_the_plain_step(corpus, name):
     run(load(corpus, name), STEPS, SHOWN, None, RootChoice.EXACT)
 
 
-@pytest.mark.parametrize("name", ["HD_M_1140_c.hkx", "BD_M_2210_c.hkx"])
+@pytest.mark.parametrize("name", ["HD_M_1140_c.hkx", "BD_M_2210_c.hkx", "c4500_c.hkx"])
 def test_batches_give_the_bits_with_estimated_roots(corpus, name):
     run(load(corpus, name), 4, {3}, ESTIMATED, RootChoice.ESTIMATE)

@@ -22,7 +22,7 @@ from addon.cloth import (
 )
 from addon.cloth.bones import BonePart, Bones
 from addon.cloth.deformers import BlendPart, Blends, TriangleSources
-from addon.cloth.normals import Sums
+from addon.cloth.normals import NormalPart, Normals, Sums
 from addon.cloth.settings import ROOTS, RootChoice
 from addon.codec.havok import cloth as records
 from tests.cloth.synthetic import sheet
@@ -201,6 +201,22 @@ def test_sums_keep_the_order_of_the_triangles():
         for corner in corners:
             total[:, corner] += vectors[:, triangle]
     assert np.array_equal(Sums(ids, 41).add(vectors), total)
+
+
+def test_normals_count_flipped_triangles_three_times_the_other_way():
+    """``(1 - 4 flip)`` times the cross product, and a triangle as often as it is listed."""
+    points = RANDOM.normal(size=(20, 3)).astype(F)
+    corners = RANDOM.permutation(np.arange(60) % 20).reshape(20, 3)
+    corners, flips = np.concatenate([corners, corners[:7]]), np.arange(27) % 3 == 0
+    ids, store = np.arange(20) // 2, np.zeros(60, F)
+    part = NormalPart(corners, flips, ids[corners], 10, np.arange(20), ids)
+    Normals([part], 20).make(np.ascontiguousarray(points.T).reshape(-1), store, EXACT.rough)
+    total = np.zeros((10, 3))
+    for (a, b, c), flip in zip(corners, flips, strict=True):
+        normal = np.cross(points[b] - points[a], points[c] - points[a]) * (-3 if flip else 1)
+        np.add.at(total, ids[[a, b, c]], normal)
+    expected = total / np.linalg.norm(total, axis=1, keepdims=True)
+    assert np.allclose(store.reshape(3, 20).T, expected[ids], atol=1e-5)
 
 
 def test_binding():

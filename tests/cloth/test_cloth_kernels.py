@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.cloth import contacts
+from addon.cloth.bending import BendStiffness
+from addon.cloth.links import Part
 from addon.cloth.motion import advance, drive, quaternions, rotations
+from addon.cloth.ranges import Blending, Blends, LocalRanges, RangePart, Transitions
 from addon.cloth.schedule import dependency_levels, merge
 from addon.cloth.settings import ROOTS, RootChoice
+from addon.cloth.simulation import substep_length, velocity_kept
 from addon.codec.havok import cloth as records
 from addon.maths import estimates
-from tests.reference import cloth_plain_maths
+from tests.cloth.synthetic import local_range
+from tests.reference import cloth_plain_maths, cloth_plain_solve
 
 F = np.float32
 EXACT = ROOTS[RootChoice.EXACT]
@@ -79,6 +87,24 @@ def test_estimates_are_near():
         assert limit / 100 < error < limit
 
 
+@pytest.mark.parametrize(
+    ("choice", "off"),
+    [
+        (RootChoice.EXACT, (False, False, False)), (RootChoice.ESTIMATE, (True, False, False)),
+        (RootChoice.ESTIMATE_ONLY, (True, True, True)),
+    ],
+)  # fmt: skip
+def test_choices_of_roots(choice, off):
+    """The estimate alone is off in the fourth digit; a Newton step, where a choice has it, mends that."""
+    x = np.geomspace(0.01, 100, 999).astype(F)
+    out, roots = np.zeros_like(x), ROOTS[choice]
+    for function, power, is_off in zip(
+        (roots.rough, roots.refined, roots.reciprocal), (-0.5, -0.5, -1), off, strict=True
+    ):
+        function(x, out)
+        assert (np.abs(out / x.astype(np.float64) ** power - 1).max() > 1e-5) == is_off
+
+
 def test_estimates_repeat_every_four_times():
     x = np.random.default_rng(1).uniform(0.5, 2, 5000).astype(F)
     near, far = np.zeros_like(x), np.zeros_like(x)
@@ -94,6 +120,135 @@ def test_nothing_has_no_infinite_root():
         function(x, out)
         assert np.isfinite(out).all()
         assert not (x * out).any()
+
+
+# -- bending --
+
+
+@pytest.mark.parametrize(("rest", "clamp"), [(True, True), (True, False), (False, True)])
+def test_bits_of_bending(rest, clamp):
+    """Links whose wings stand too far off do not act, where they are clamped; without rest poses all act."""
+    count, random = 120, np.random.default_rng(16)
+    points = random.uniform(-1, 1, (3, 30)).astype(F)
+    inverse = random.uniform(0, 10, 30).astype(F)
+    numbers = [random.uniform(low, 1, size).astype(F) for low, size in ((-1, (4, count)), (-1, count), (-1, count))]
+    indices = np.array([random.permutation(30)[:4] for _ in range(count)]).T.astype(np.uint16)
+    numbers[1] *= F(0.05)
+    one = records.BendStiffness("", indices, *numbers, F(0.1), clamp, rest)
+    sim = SimpleNamespace(
+        now=SimpleNamespace(points=cloth_plain_maths.scalars(points.T)), rows={"inverse": list(inverse)}
+    )
+    cloth_plain_solve.bend_stiffness(sim, one, cloth_plain_solve.constraint_rows(one), cloth_plain_maths.Roots())
+    BendStiffness([Part(one, 0)], inverse, 30).solve(points.reshape(-1), EXACT)
+    assert np.array_equal(points.T + F(0), np.array(sim.now.points) + F(0))
+
+
+# -- ranges --
+
+
+@pytest.mark.parametrize("shape", [0, 1, 2])
+@pytest.mark.parametrize(("wanted", "stored"), [(True, True), (True, False), (False, True)])
+def test_bits_of_ranges(shape, wanted, stored):
+    """Of a part of its strength, with normals where they are asked for and there; an unknown shape does nothing."""
+    count, random = 80, np.random.default_rng(15)
+    one = replace(local_range(np.arange(count), shape), stiffness=F(0.5), use_normals=wanted)
+    store, normals = (random.uniform(-0.3, 0.3, (3, 2 * count)).astype(F) for _ in range(2))
+    points, centers = (np.ascontiguousarray(half.T) for half in np.split(store, 2, axis=1))
+    sim = SimpleNamespace(now=SimpleNamespace(points=cloth_plain_maths.scalars(points)))
+    buffer = SimpleNamespace(
+        points=cloth_plain_maths.scalars(centers), has_normals=stored,
+        normals=cloth_plain_maths.scalars(normals[:, count:].T),
+    )  # fmt: skip
+    part = RangePart(one, 0, 0, count, in_display=False, has_normals=stored, adapts=False)
+    LocalRanges([part], 2 * count, 0).solve(store.reshape(-1), normals.reshape(-1), None, EXACT.rough)
+    if shape < 2:
+        rows = cloth_plain_solve.constraint_rows(one)
+        cloth_plain_solve.local_range(sim, one, rows, buffer, cloth_plain_maths.exact_root)
+        assert (points != store[:, :count].T).any(1).sum() > 40
+    assert np.array_equal(store[:, :count].T, np.array(sim.now.points))
+
+
+# -- time --
+
+
+@pytest.mark.parametrize(("damping", "kept"), [(0.0, 1.0), (0.75, 0.5), (1.0, 0.0), (1.5, 0.0)])
+def test_velocity_that_damping_leaves(damping, kept):
+    """A power of what is left of a second; from 1 on, which the games' files go beyond, nothing is."""
+    assert velocity_kept(damping, F(0.5)) == F(kept)
+
+
+def test_substeps_round_the_reciprocal_first():
+    lengths = np.random.default_rng(12).uniform(0.01, 0.05, 50).astype(F)
+    for count in (1, 2, 3, 4):
+        assert all(substep_length(dt, count) == (F(1) / F(count)) * dt for dt in lengths)
+    assert any(substep_length(dt, 3) != dt / F(3) for dt in lengths)
+
+
+def test_kept_velocity_is_taken_before_the_push():
+    """``Q = P' - (P - Q)``, which rounds otherwise than Q + (P' - P)."""
+    count, random = 40, np.random.default_rng(13)
+    store = random.uniform(-1, 1, (3, 3 * count)).astype(F)
+    one = local_range(np.arange(count))
+    ranges = LocalRanges([RangePart(one, 0, 0, 2 * count, False, False, True)], 3 * count, count)  # noqa: FBT003
+    now, before = store[:, :count].copy(), store[:, count : 2 * count].copy()
+    ranges.solve(store.reshape(-1), np.zeros_like(store).reshape(-1), None, EXACT.rough, divided=True)
+    pushed = store[:, :count]
+    assert np.linalg.norm(pushed - store[:, 2 * count :], axis=0).max() < 0.2001
+    assert np.array_equal(store[:, count : 2 * count], pushed - (now - before))
+    assert (pushed - (now - before) != before + (pushed - now)).any()
+
+
+def transition(count, random):
+    delays = random.uniform(0, 0.2, (2, count)).astype(F)
+    rows = np.arange(count, dtype=np.uint16)
+    return records.Transition(
+        "Transition", rows, rows, *delays, random.uniform(0.1, 1, count).astype(F), 0, F(0.3), F(0.37), F(0.5), F(0.57)
+    )
+
+
+def blend_plainly(one, state, time, tables, starts, *, keeps):
+    """Blend one particle after another: bounds by reciprocals; the first whose return is over ends the loop."""
+    now, before, goals = tables
+    for row, (point, old, goal) in enumerate(zip(now.copy(), before.copy(), goals, strict=True)):
+        gap = point - goal
+        square = cloth_plain_maths.dot(gap, gap)
+        inverse = cloth_plain_maths.exact_root(square)
+        length = square * inverse
+        if state is Blending.TO_ANIMATION:
+            since, period = time - one.to_anim_delay[row], one.to_anim_period
+            if since <= 0:
+                starts[row] = length
+                continue
+            bound, arrived = (F(1) - (F(1) / period) * since) * starts[row], since >= period
+        else:
+            since, period = time - one.to_sim_delay[row], one.to_sim_period
+            bound, arrived = ((F(1) / period) * since) * one.to_sim_max_distance[row], since <= 0
+            if since >= period:
+                break
+        if arrived:
+            now[row] = goal
+        elif length > bound:
+            now[row] = point + ((bound - length) * inverse) * gap
+            before[row] = now[row] - (point - old) if keeps else old
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("state", [Blending.TO_ANIMATION, Blending.TO_SIMULATION])
+def test_bits_of_transitions(state, keeps):
+    count, random = 60, np.random.default_rng(14)
+    one = transition(count, random)
+    store = random.uniform(-1, 1, (3, 3 * count)).astype(F)
+    plain = [np.ascontiguousarray(table.T) for table in np.split(store, 3, axis=1)]
+    kernel = Transitions([RangePart(one, 0, 0, 2 * count, False, False, keeps)], 3 * count, count)  # noqa: FBT003
+    starts, plain_starts = np.zeros(count, F), np.zeros(count, F)
+    for time in np.arange(1, 36, dtype=F) / F(60):
+        store[:, :count] += random.uniform(-0.2, 0.2, (3, count)).astype(F)  # as if simulated
+        plain[0][...] = store[:, :count].T
+        blends = Blends(np.array([state]), np.array([time]), starts)
+        kernel.solve(store.reshape(-1), None, blends, EXACT.refined, divided=True)
+        blend_plainly(one, state, time, plain, plain_starts, keeps=keeps)
+        assert np.array_equal(store, np.concatenate(plain).T), time
+        assert np.array_equal(starts, plain_starts)
 
 
 # -- moving collidables --

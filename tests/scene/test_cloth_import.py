@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from addon.codec import Tagfile, read_cloth
+from addon.codec import Binder, Dcx, Tagfile, read_cloth
 from addon.codec.source import Kind, open_source
+from tests.panels import drawn
 
 HAT, MAN, BIRD, SKIRT = (
     "eldenring/hd_m_1140.partsbnd.dcx", "sekiro/c7190.chrbnd.dcx", "eldenring/c4500.chrbnd.dcx",
@@ -132,6 +135,22 @@ def test_a_mesh_that_is_missing_is_named(scene_api, corpus):
     assert len(found.meshes) == 6
 
 
+def test_meshes_that_fit_alike_are_named(scene_api, corpus):
+    import bpy
+
+    made = model(scene_api, corpus(HAT), cloth=False)
+    hat = next(obj for obj in made.meshes if len(obj.data.vertices) == 494)
+    twin = hat.copy()
+    twin.data = hat.data.copy()
+    made.collection.objects.link(twin)
+    bpy.context.view_layer.update()
+    found = cloth(scene_api, corpus(HAT))
+    (warning,) = found.warnings
+    first, second = sorted((hat.name, twin.name), key=[obj.name for obj in found.armature.children_recursive].index)
+    assert warning == f"Cloth buffer HD_hat of 494 vertices fits meshes {first}, {second}; the first is used."
+    assert first in [obj.name for obj in found.meshes]
+
+
 def test_a_bone_that_the_armature_lacks_is_named(scene_api, corpus):
     assert any("TwistRoot" in warning for warning in model(scene_api, corpus(BIRD)).cloths[0].warnings)
 
@@ -171,13 +190,98 @@ def test_a_file_of_collidables_alone_says_what_to_do(scene_api, corpus):
     assert not bpy.data.collections
 
 
+def binder_of(corpus, name):
+    """Return the binder in a file of the corpus, and its cloth file's entry."""
+    binder = Binder.read(Dcx.read(corpus(name).read_bytes()).content)
+    return binder, next(each for each in binder.entries if each.name.lower().endswith("_c.hkx"))
+
+
+def test_cloths_of_one_name_that_differ_both_come(scene_api, corpus, tmp_path):
+    binder, entry = binder_of(corpus, HAT)
+    tag = Tagfile.read(entry.data)
+    next(tag.find("hclSimClothData")).one("simulationInfo")["globalDampingPerSecond"] = 0.25
+    other = replace(entry, data=tag.write())
+    path = tmp_path / "two.partsbnd"
+    binder.entries.append(other)
+    path.write_bytes(binder.write())
+    assert len(model(scene_api, path).cloths) == 2
+
+
+def authoring(data):
+    """Return a cloth file that says it holds what cloth is authored from."""
+    tag = Tagfile.read(data.replace(b"hclClothContainer\0", b"hclClothSetupCont\0"))
+    variants = tag.root.many("namedVariants")
+    for place in range(len(variants)):
+        variant = variants.at(place)
+        if variant.text("className") == "hclClothSetupCont":
+            variant["className"] = "hclClothSetupContainer"
+    return tag.write()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (authoring, "only what cloth is authored from"),
+        (lambda data: b"\x57\xe0\xe0\x57\x10\xc0\xc0\x10" + data[8:], "is a Havok packfile"),
+    ],
+)
+def test_files_that_cannot_play_are_named(scene_api, corpus, tmp_path, change, said):
+    import bpy
+
+    binder, entry = binder_of(corpus, HAT)
+    entry.data = change(bytes(entry.data))
+    path = tmp_path / "odd.partsbnd"
+    path.write_bytes(binder.write())
+    assert said in scene_api.import_cloth(bpy.context, [path]).failures[0][1]
+    result = scene_api.import_flver(bpy.context, [path])
+    assert result.models
+    assert any(said in line for line in result.details)
+
+
+def test_what_is_not_simulated_is_said_in_report_and_panel(scene_api, scene, corpus, tmp_path):
+    import bpy
+
+    binder, entry = binder_of(corpus, HAT)
+    tag = Tagfile.read(entry.data)
+    sim = next(tag.find("hclSimClothData"))
+    sim["landscapeCollisionEnabled"], sim.one("virtualCollisionPointsData")["numVCPoints"] = 1, 12
+    entry.data = tag.write()
+    path = tmp_path / "grounded.partsbnd"
+    path.write_bytes(binder.write())
+    panel = bpy.types.VIEW3D_PT_ossuary_cloth
+    said = ("ollision with the landscape is not simulated", "irtual collision points are not simulated")
+    for file, count in ((corpus(HAT), 0), (path, 1)):
+        warnings = model(scene_api, file).cloths[0].warnings
+        assert [sum(text in line for line in warnings) for text in said] == [count, count]
+        shown = " ".join(drawn(panel))  # long lines are divided
+        assert [shown.count(text) for text in said] == [count, count]
+
+
+def test_the_panels_offer_all_there_is(scene_api, scene, player, corpus):
+    import bpy
+
+    from addon.operators.cloth_playback import SETS
+
+    model(scene_api, corpus(HAT))
+    for frame in (1, 2):
+        scene.frame_set(frame)
+    seen = drawn(bpy.types.VIEW3D_PT_ossuary_cloth)
+    operators = [f"scene.ossuary_cloth_{name}" for name in ("reset", "live", "bake", "collidables")]
+    assert {"play", "points", "links", "collidables", "screen.animation_play", *operators} <= {*seen}
+    assert any("steps a second" in text for text in seen)
+    assert any("2 frames kept, " in text for text in seen)
+    settings = drawn(bpy.types.VIEW3D_PT_ossuary_cloth_settings)
+    offered = {
+        "state", "rate", "substeps", "settle", "own_gravity", "gravity", "gravity_scale", "own_damping", "damping", "wind",
+        "roots", "memory", "collisions", *SETS,
+    }  # fmt: skip
+    assert offered <= {*settings}
+
+
 def test_a_damaged_cloth_leaves_the_model(scene_api, corpus, tmp_path):
     import bpy
 
-    from addon.codec import Binder, Dcx
-
-    binder = Binder.read(Dcx.read(corpus(HAT).read_bytes()).content)
-    entry = next(each for each in binder.entries if each.name.lower().endswith("_c.hkx"))
+    binder, entry = binder_of(corpus, HAT)
     entry.data = entry.data[: len(entry.data) // 2]
     path = tmp_path / "damaged.partsbnd"
     path.write_bytes(binder.write())

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from addon.cloth import Pose, build_setup, display_positions, new_state, particles, reset, step
+from addon.cloth import (
+    Pose,
+    RootChoice,
+    Settings,
+    StateChoice,
+    build_setup,
+    display_positions,
+    new_state,
+    particles,
+    reset,
+    step,
+)
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
 from tests.scene.shown import coordinates
 from tests.scene.test_cloth_import import BIRD, HAT, MAN, model, values
 
 
 def test_frames_show_the_steps_of_the_simulation(scene_api, scene, player, corpus):
-    made = model(scene_api, corpus(HAT)).cloths[0]
+    whole = model(scene_api, corpus(HAT))
+    made = whole.cloths[0]
+    bone = whole.armature.pose.bones["Head"]
+    bone.rotation_mode, bone.rotation_euler = "XYZ", (0.5, 0.2, 0)
     skinned = shown(made)
     play(scene, *range(1, 21))
     found = session(player)
@@ -27,6 +43,8 @@ def test_frames_show_the_steps_of_the_simulation(scene_api, scene, player, corpu
         np.testing.assert_array_equal(evaluated(obj)[written], expected[written])
         np.testing.assert_allclose(evaluated(obj)[~written], before[~written], atol=1e-6)
         assert np.abs(expected - before).max() > 0.005
+        armature = obj.modifiers[0]
+        assert (armature.show_viewport, armature.show_render) == (not written.all(),) * 2  # no work for nothing
 
 
 def test_nothing_moves_before_the_first_frame_and_the_start_frame_is_the_skin(scene_api, scene, player, corpus):
@@ -54,6 +72,70 @@ def test_scrubbing_shows_what_was_simulated(scene_api, scene, player, corpus):
     found.frames.put(5, kept, 10**9)
     play(scene, *range(6, 31))
     assert same(shown(made.cloths[0]), frames[30])
+
+
+def test_a_frame_that_was_gone_back_to_stays_as_it_was(scene_api, scene, player, corpus):
+    """Steps that go on from a frame that is kept, with other settings, do not change what is kept."""
+    made = model(scene_api, corpus(HAT)).cloths[0]
+    play(scene, *range(1, 6))
+    fifth = shown(made)
+    play(scene, *range(6, 9), 5)
+    scene.ossuary_cloth.gravity_scale = -1.0
+    play(scene, *range(6, 9))
+    assert list(session(player).frames) == [5, 6, 7, 8]
+    play(scene, 5)
+    assert same(shown(made), fifth)
+
+
+def test_frames_are_kept_up_to_a_limit(scene_api, scene, player, corpus, monkeypatch):
+    model(scene_api, corpus(HAT))
+    play(scene, 1)
+    room = 3 * session(player).frames.nbytes + 1
+    options = replace(player._options(scene), limit=room)
+    monkeypatch.setattr(player, "_options", lambda _: options)
+    play(scene, *range(2, 8))
+    assert list(session(player).frames) == [5, 6, 7]
+
+
+def test_the_panels_settings_are_those_of_steps(scene):
+    from addon.codec.havok import cloth as records
+    from addon.codec.havok.cloth.constraints import Constraint
+    from addon.operators.cloth_playback import SETS, play_options
+
+    chosen = scene.ossuary_cloth
+    assert play_options(scene).settings == Settings()
+    assert (play_options(scene).rate, play_options(scene).limit) == (60, 512 << 20)
+    for name, value in {
+        "state": "EMPTY", "rate": "30", "substeps": 2, "gravity": (1, 2, 3), "gravity_scale": 0.5, "damping": 0.25,
+        "wind": (4, 5, 6), "roots": "ESTIMATE_ONLY", "collisions": False, "memory": 100, **dict.fromkeys(SETS, False),
+    }.items():  # fmt: skip
+        setattr(chosen, name, value)
+    kinds = [kind for kind in vars(records).values() if isinstance(kind, type) and issubclass(kind, Constraint)]
+    names = {kind.__name__ for kind in kinds} - {"Constraint", "Links", "Transition"}  # nothing blends here
+    expected = Settings(
+        StateChoice.EMPTY, None, 0.5, None, 2, (4, 6, 5), RootChoice.ESTIMATE_ONLY, collisions=False,
+        disabled=frozenset(names),
+    )  # fmt: skip
+    assert len(names) == 7
+    assert play_options(scene).settings == expected
+    assert (play_options(scene).rate, play_options(scene).limit) == (30, 100 << 20)
+    chosen.own_gravity = chosen.own_damping = True
+    assert play_options(scene).settings == replace(expected, gravity=(1, 3, 2), damping=0.25)
+    chosen.play = False
+    assert play_options(scene) is None
+
+
+def test_steps_between_frames_follow_the_way_there(scene_api, scene, player, corpus, monkeypatch):
+    from addon.scene.cloth import session as sessions
+
+    made = model(scene_api, corpus(HAT))
+    scene.render.fps = 20
+    seen = []
+    monkeypatch.setattr(sessions, "step", lambda *given: seen.append((given[2].root[0, 3], given[3], given[4].display)))
+    play(scene, 1)
+    made.armature.location = (3, 0, 0)
+    play(scene, 2)
+    assert seen == [(1, 1 / 60, False), (2, 1 / 60, False), (3, 1 / 60, True)]
 
 
 def test_the_start_frame_resets(scene_api, scene, player, corpus):
@@ -100,10 +182,15 @@ def test_reset_puts_everything_back(scene_api, scene, player, corpus):
     made = model(scene_api, corpus(MAN))
     clouds = [values(obj.data, "position", "vector") for obj in made.cloths[0].points]
     groups = {group.name for group in bpy.data.node_groups}
+    for obj in made.meshes:
+        obj.modifiers[0].show_render = False
+        obj.modifiers.new("Own", "TRIANGULATE").show_viewport = False
     before, pose = state_of(made.meshes), pose_of(made.armature)
     scene.ossuary_cloth.points = True
     play(scene, *range(1, 6))
     assert state_of(made.meshes) != before
+    for obj in made.cloths[0].meshes:
+        assert [each.type for each in obj.modifiers] == ["ARMATURE", "NODES", "TRIANGULATE"]
     moved = [values(obj.data, "position", "vector") for obj in made.cloths[0].points]
     assert not same(moved, clouds)
     assert bpy.ops.scene.ossuary_cloth_reset() == {"FINISHED"}
@@ -205,8 +292,11 @@ def curves(armature):
     ]
 
 
-def test_driven_bones_are_never_read_back(scene_api, scene, player, corpus):
-    model(scene_api, corpus(BIRD))
+@pytest.mark.parametrize("animated", [False, True])
+def test_driven_bones_are_never_read_back(scene_api, scene, player, corpus, animated):
+    made = model(scene_api, corpus(BIRD))
+    if animated:
+        turn(made.armature, "Neck", (1, 0.1), (7, 0.1))
     play(scene, 1)
     first = session(player).frames.get(1).place.bones
     play(scene, *range(2, 8))
@@ -219,9 +309,11 @@ def test_live_steps_follow_the_pose_without_a_frame_change(scene_api, scene, pla
     made = model(scene_api, corpus(BIRD))
     play(scene, 1)
     options = scene_api.PlayOptions()
+    found = session(player)
+    start = found.state.store.copy()
     for _ in range(5):
         player.live_steps(bpy.context, options, 1)
-    found = session(player)
+    assert np.abs(found.state.store - start)[:, : found.setup.layout.particles].max() > 0.005
     still = found._place.bones.copy()
     player.live_steps(bpy.context, options, 1)
     np.testing.assert_allclose(found._place.bones, still, atol=1e-4)
@@ -234,6 +326,9 @@ def test_live_steps_follow_the_pose_without_a_frame_change(scene_api, scene, pla
     assert not same(shown(made.cloths[0]), before)
     assert not player.problems
     assert all(np.isfinite(each).all() for each in shown(made.cloths[0]))
+    assert not list(found.frames)
+    play(scene, 2)
+    assert list(found.frames) == [2]
 
 
 def test_the_timer_starts_and_stops(scene_api, scene, player, corpus):
@@ -298,6 +393,25 @@ def test_a_changed_setting_forgets_the_frames(scene_api, scene, player, corpus):
     scene.render.fps = 24
     play(scene, 13)
     assert list(found.frames) == [13]
+    scene.render.fps_base = 1.001
+    play(scene, 14)
+    assert list(found.frames) == [14]
+
+
+def test_cloth_that_is_simulated_again_starts_where_it_is(scene_api, scene, player, corpus):
+    made = model(scene_api, corpus(HAT))
+    play(scene, *range(1, 11))
+    scene.ossuary_cloth.state = "SKIN"
+    play(scene, 11)
+    found = session(player)
+    assert list(found.frames) == [10, 11]
+    made.armature.location = (0, 100, 0)
+    play(scene, 12, 13)
+    scene.ossuary_cloth.state = "SIMULATE"
+    play(scene, 14)
+    assert list(found.frames) == [14]
+    rest = found.file[0].sims[0].poses[0] + np.float32([0, 0, 100])
+    np.testing.assert_allclose(particles(found.setup, found.state, 0), rest, atol=1e-3)
 
 
 def test_settings_reach_the_steps(scene_api, scene, player, corpus):

@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 
+from addon.cloth import particles
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
 from tests.scene.shown import coordinates
 from tests.scene.test_cloth_import import BIRD, HAT, SKIRT, cloth, model, values
@@ -69,16 +70,38 @@ def test_undo_and_redo_leave_cloth_that_plays(scene_api, scene, player, corpus):
     bpy.ops.ed.undo_push(message="moved")
     bpy.ops.ed.undo()
     bpy.ops.ed.undo()
+    assert not list(session(player).frames)
     play(bpy.context.scene, 6, 7)
     assert not player.problems
-    assert list(session(player).frames)[-1] == 7
+    assert list(session(player).frames) == [6, 7]
     bpy.ops.ed.redo()
     play(bpy.context.scene, 8)
     assert not player.problems
+    assert list(session(player).frames) == [8]
     player.reset(bpy.context.scene)
     for mesh in (obj for obj in bpy.data.objects if obj.type == "MESH" and "flver_mesh" in obj.data):
         assert [each.type for each in mesh.modifiers] == ["ARMATURE"]
         assert mesh.modifiers[0].show_viewport
+
+
+def test_undo_leaves_cloth_that_plays_live_where_it_is(scene_api, scene, player, corpus):
+    import bpy
+
+    model(scene_api, corpus(HAT))
+    play(bpy.context.scene, *range(1, 31))
+    bpy.ops.ed.undo_push(message="played")
+    next(obj for obj in bpy.data.objects if obj.type == "ARMATURE").show_in_front = True
+    bpy.ops.ed.undo_push(message="changed")
+    found = session(player)
+    fallen = found.state.store.copy()
+    player.start_live()
+    bpy.ops.ed.undo()
+    player.live_steps(bpy.context, scene_api.PlayOptions(), 1)
+    near = np.abs(found.state.store - fallen).max()
+    player.stop_live()
+    found.restart()
+    player.live_steps(bpy.context, scene_api.PlayOptions(), 1)
+    assert near < 0.002 < 0.005 < np.abs(found.state.store - fallen).max()
 
 
 def test_undoing_the_import_forgets_the_cloth(scene_api, scene, player, corpus):
@@ -182,22 +205,113 @@ def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, pla
     import bpy
 
     made = model(scene_api, corpus(HAT))
-    turn(made.armature, "Head", (1, 0.0), (10, 0.5))
-    scene.frame_end = 10
+    for obj, name in zip(made.cloths[0].meshes, ("hat.1", "Hat_1"), strict=True):
+        obj.name = name  # one file's name, where small letters are big ones
+        obj.modifiers.new("Own", "TRIANGULATE")
+    turn(made.armature, "Head", (1, 0.0), (12, 0.5))
+    scene.frame_start, scene.frame_end = 3, 12
     frames = {}
-    for frame in range(1, 11):
+    for frame in range(3, 13):
         play(scene, frame)
         frames[frame] = shown(made.cloths[0])
     assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
     assert not scene.ossuary_cloth.play
     files = sorted(tmp_path.glob("*.pc2"))
-    assert len(files) == 2
+    assert len({path.name.casefold() for path in files}) == 2
     magic, version, _, first, rate, samples = struct.unpack_from("<12siiffi", files[0].read_bytes())
-    assert (magic, version, first, rate, samples) == (b"POINTCACHE2\0", 1, 1, 1, 10)
-    for frame in (1, 5, 10, 3):
+    assert (magic, version, first, rate, samples) == (b"POINTCACHE2\0", 1, 3, 1, 10)
+    for frame in (3, 7, 12, 5):
         play(scene, frame)
         assert same(shown(made.cloths[0]), frames[frame])
     assert not player.sessions
+    caches = [each for obj in made.cloths[0].meshes for each in obj.modifiers if each.type == "MESH_CACHE"]
+    whole = [not obj.modifiers["cloth_cache"].vertex_group for obj in made.cloths[0].meshes]
+    assert whole == written_whole(made.cloths[0])
+    assert bpy.ops.scene.ossuary_cloth_bake(directory=str(tmp_path)) == {"FINISHED"}
+    assert scene.frame_current == 5
+    again = [[each.type for each in obj.modifiers] for obj in made.cloths[0].meshes]
+    assert again == [["ARMATURE", "MESH_CACHE", "TRIANGULATE"]] * len(caches)
+    play(scene, 7)
+    assert same(shown(made.cloths[0]), frames[7])
+
+
+def written_whole(made):
+    """Return which meshes of a cloth are written whole."""
+    from addon.cloth import build_setup
+    from addon.scene.cloth.edits import stored_cloth
+
+    return [bool(each.written.all()) for each in build_setup(stored_cloth(made.collection)).displays]
+
+
+def test_a_bake_tells_of_bones_that_it_leaves_out(scene_api, scene, player, corpus, tmp_path):
+    import bpy
+
+    from addon.scene.cloth.bake import bake
+
+    model(scene_api, corpus(BIRD))
+    scene.frame_end = 2
+    found = bake(bpy.context, player, tmp_path)
+    assert found.warnings == ["c4500_c Cloth: the 65 bones it drives are not cached"]
+    assert len(found.files) == 8
+
+
+def test_cloth_is_known_by_its_collection_whatever_that_is_called(scene_api, scene, player, corpus):
+    made = model(scene_api, corpus(HAT)).cloths[0]
+    play(scene, *range(1, 6))
+    (uid,) = player.sessions
+    assert uid == made.collection.session_uid
+    made.collection.name = "Hat"
+    play(scene, 6)
+    assert list(player.sessions) == [uid]
+    assert list(session(player).frames) == [1, 2, 3, 4, 5, 6]
+
+
+def test_meshes_that_stand_elsewhere_are_where_the_cloth_is(scene_api, scene, player, corpus):
+    import bpy
+
+    made, other = (model(scene_api, corpus(HAT)) for _ in range(2))
+    shift = np.float32([0.5, -0.25, 0.125])
+    for obj in other.cloths[0].meshes:
+        obj.location = shift
+    bpy.context.view_layer.update()
+    play(scene, *range(1, 11))
+    whole = written_whole(made.cloths[0])
+    assert any(whole)
+    for obj, moved, is_whole in zip(made.cloths[0].meshes, other.cloths[0].meshes, whole, strict=True):
+        if is_whole:
+            np.testing.assert_allclose(evaluated(moved) + shift, evaluated(obj), atol=1e-5)
+
+
+def test_cloths_that_share_a_mesh_write_their_own_vertices(scene):
+    from addon.scene.cloth.outputs import Output, in_mesh
+
+    masks = np.array([1, 1, 0, 0], bool), np.array([0, 1, 1, 0], bool)
+    output = Output(0, (0, 1), masks)
+    assert output.selection.tolist() == [True, True, True, False]
+    assert not output.whole
+    parts = [np.full((4, 3), number, np.float32) for number in (1, 2)]
+    assert in_mesh(output, parts, None)[:, 0].tolist() == [1, 2, 2, 1]
+
+
+def test_a_bone_that_was_deleted_stands_still(scene_api, scene, player, corpus):
+    """Cloth that hangs from it stays with the armature as a whole."""
+    import bpy
+
+    made = model(scene_api, corpus(HAT), cloth=False)
+    bpy.context.view_layer.objects.active = made.armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    made.armature.data.edit_bones.remove(made.armature.data.edit_bones["Head"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    found = cloth(scene_api, corpus(HAT))
+    assert any("Head" in warning and "stand still" in warning for warning in found.warnings)
+    made.armature.location = (0, 2, 0)
+    bpy.context.view_layer.update()
+    play(scene, 1)
+    assert not player.problems
+    playing = session(player)
+    for sim, place in enumerate(playing.setup.layout.sims):
+        rest = place.record.poses[0] + np.float32([0, 0, 2])
+        np.testing.assert_allclose(particles(playing.setup, playing.state, sim), rest, atol=1e-3)
 
 
 def test_caches_give_way_to_play(scene_api, scene, player, tmp_path):

@@ -109,15 +109,19 @@ class View:
             bools.
         """
         layout = self._member(name).layout
-        if layout.kind is Kind.ARRAY:
+        behind = layout.kind is Kind.ARRAY
+        if behind:
             self._need_single(name)
             layout = self.tag.layouts[layout.target]
         held = {Kind.HALF: np.dtype("f4"), Kind.BOOL: np.dtype("?")}.get(layout.kind, layout.dtype)
+        wanted = f"{np.dtype(dtype).name}{list(shape) or ''}"
         if layout.kind not in NUMBERS or held != np.dtype(dtype) or layout.shape != shape:
             held_as = f"{held.name}{list(layout.shape) or ''}" if layout.kind in NUMBERS else layout.kind.value
-            wanted = f"{np.dtype(dtype).name}{list(shape) or ''}"
             self.fail(f"{self._title(name)} holds {held_as}, {wanted} is needed", name)
-        return np.asarray(self[name])
+        found = self[name]
+        if behind and (getattr(found, "dtype", None) != held or found.shape[1:] != shape or not found.ndim):
+            self.fail(f"{self._title(name)} does not lead to an array of {wanted}", name)
+        return np.asarray(found)
 
     def text(self, name: str) -> str | None:
         """Return a string member, None where it is null."""
@@ -147,7 +151,7 @@ class View:
         self._need(name, Kind.ARRAY)
         self._need_single(name)
         found = self[name]
-        if not isinstance(found, View):
+        if not isinstance(found, View) or not found.values.ndim:
             self.fail(f"{self._title(name)} is not an array of records", name)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +78,21 @@ def bake(context: Any, player: Player, folder: Path, progress: Callable[[float],
     player.reset(scene)
     scene.frame_set(shown)
     folder.mkdir(parents=True, exist_ok=True)
+    names: set[str] = set()
     for mesh in meshes.values():
-        path = folder / f"{''.join(c if c.isalnum() or c in ' -_' else '_' for c in mesh.obj.name)}.pc2"
+        path = folder / f"{_file_name(mesh.obj.name, names)}.pc2"
         write_pc2(path, np.stack(mesh.samples), first)
         _attach(mesh, path, first)
         result.files.append(path)
     return result
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """Return a name that every file system takes, and that none of the ``taken`` is, big and small letters alike."""
+    plain = "".join(c if c.isalnum() or c in " -_" else "_" for c in name)
+    found = next(each for n in count(1) if (each := plain if n == 1 else f"{plain} {n}").casefold() not in taken)
+    taken.add(found.casefold())
+    return found
 
 
 def write_pc2(path: Path, samples: Array, first: int) -> None:

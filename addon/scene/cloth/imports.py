@@ -236,7 +236,7 @@ def _bind_meshes(collection: Any, armature: Any, setup: Setup, result: ImportedC
     meshes = [obj for obj in armature.children_recursive if obj.type == "MESH" and FLVER + "mesh" in obj.data]
     meshes = sorted((obj for obj in meshes if obj.data.get(FLVER + "lod") == 0), key=lambda o: o.data[FLVER + "mesh"])
     nodes = {bone[FLVER + "index"]: rig.stored_name(bone) for bone in armature.data.bones if FLVER + "index" in bone}
-    binding = bind_displays(setup.displays, [_key(obj.data, nodes) for obj in meshes])
+    binding = bind_displays(setup.displays, [_key(obj, nodes) for obj in meshes])
     found = {place: meshes[mesh] for place, mesh in enumerate(binding.meshes) if mesh >= 0}
     collection[MESHES] = {str(place): obj for place, obj in found.items()}
     result.meshes = list(dict.fromkeys(found.values()))
@@ -246,10 +246,11 @@ def _bind_meshes(collection: Any, armature: Any, setup: Setup, result: ImportedC
         result.warnings.append(f"{armature.name} has no model's meshes: only points move")
 
 
-def _key(mesh: Any, nodes: dict[int, str]) -> MeshKey:
-    """Return what a mesh is known by; the first face set's triangles as stored, where they are no strip."""
+def _key(obj: Any, nodes: dict[int, str]) -> MeshKey:
+    """Return what a mesh object is known by; the first face set's triangles as stored, where they are no strip."""
+    mesh = obj.data
     sets = mesh.get(FLVER + "face_sets", ())
     triangles = len(mesh.polygons) + len(mesh.get(FLVER + "skipped_triangles", ()))
     if len(sets) and not sets[0]["strip"]:
         triangles = sets[0]["indices"] // 3
-    return MeshKey(nodes.get(mesh[FLVER + "node"], ""), len(mesh.vertices), triangles)
+    return MeshKey(nodes.get(mesh[FLVER + "node"], ""), len(mesh.vertices), triangles, obj.name)

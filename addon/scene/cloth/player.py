@@ -79,10 +79,15 @@ class Player:
         return bool(gone)
 
     def look_again(self) -> None:
-        """After undo: find everything anew, and forget the cloths that are gone."""
+        """After undo: find everything anew, and forget the cloths that are gone, and frames of what may be no more.
+
+        Live cloth goes on from where it is, to the pose that is there now.
+        """
         self.forget_gone()
         for session in self.sessions.values():
             session.forget_scene()
+            if not self.live:
+                session.restart()
 
     def start_live(self) -> None:
         """Step by a timer from now on, whatever the frame."""

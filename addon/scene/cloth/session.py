@@ -14,6 +14,7 @@ from ...cloth import (
     Pose,
     Settings,
     Setup,
+    StateChoice,
     build_setup,
     display_positions,
     driven_bones,
@@ -199,12 +200,17 @@ class Session:
         ]
 
     def _heed(self, clock: Clock, options: PlayOptions) -> None:
-        """Where the clock or a setting has changed, keep nothing but the frame that is shown, to go on from."""
+        """Where the clock or a setting has changed, keep nothing but the frame that is shown, to go on from.
+
+        Not even that where the cloth is to be simulated again: it starts where the animation has it by now.
+        """
         key = clock, replace(options, limit=0)
         if self._key is not None and self._key != key:
             shown = self.frames.get(self._frame) if self._frame is not None else None
             self.frames.clear()
-            if shown is not None and self._frame is not None and clock == self._key[0]:
+            known, old = self._key
+            again = options.settings.state is StateChoice.SIMULATE is not old.settings.state
+            if shown is not None and self._frame is not None and clock == known and not again:
                 self.frames.put(self._frame, shown, options.limit)
         self._key = key
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
 
 from addon.codec import FormatError, Tagfile, read_cloth
 from addon.codec.havok import cloth as records
+from addon.codec.havok.cloth.checks import check_cloth
 from addon.codec.havok.cloth.values import unpack
 from tests.codec.havok.tagfile_corpus import sample
 
@@ -178,6 +180,138 @@ def test_indices_out_of_range_are_refused(corpus, kind, member, within, value, w
         read_cloth(tag)
     assert error.value.file == HAT
     assert error.value.trail
+
+
+@pytest.mark.parametrize(
+    ("kind", "member", "what"),
+    [
+        ("hclSimClothData", "fixedParticles", "does not lead to an array of uint16"),
+        ("hclSimClothPose", "positions", r"does not lead to an array of float32\[4\]"),
+        ("hclSimClothData", "particleDatas", "is not an array of records"),
+        ("hclClothState", "operators", "does not lead to an array of uint32"),
+    ],
+)
+@pytest.mark.parametrize("target", ["hclSimClothData", "hclBufferDefinition"])
+def test_arrays_that_lead_elsewhere_are_refused(corpus, kind, member, what, target):
+    tag = tagfile(corpus, HAT)
+    view = next(view for view in tag.find(kind) if not view.values.ndim)
+    view[member] = next(other.item for other in tag.find(target) if not other.values.ndim)
+    with pytest.raises(FormatError, match=what):
+        read_cloth(tag)
+
+
+def test_buffers_of_more_vertices_than_indices_know_are_refused(corpus):
+    tag = tagfile(corpus, HAT)
+    next(tag.find("hclBufferDefinition"))["numVertices"] = 1 << 31
+    with pytest.raises(FormatError, match="2147483648 vertices"):
+        read_cloth(tag)
+
+
+# class of a record, and its members that are indices
+INDICES = {
+    "ClothState": ("operators", "buffers", "shadows", "sims"),
+    "SimCloth": ("fixed", "triangles"),
+    "CollidableMap": ("transform_set", "bones"),
+    "StandardLinks": ("a", "b"),
+    "StretchLinks": ("a", "b"),
+    "BendLinks": ("a", "b"),
+    "CompressibleLinks": ("a", "b"),
+    "BendStiffness": ("indices",),
+    "LocalRange": ("particle", "vertex", "buffer"),
+    "Transition": ("particle", "vertex", "buffer"),
+    "Volume": ("frame_particle", "apply_particle"),
+    "Simulate": ("sim",),
+    "SimulateConfig": ("execution",),
+    "MoveParticles": ("sim", "buffer", "vertices", "particles"),
+    "Skin": ("output", "transform_set", "bones"),
+    "MeshMeshDeform": ("input", "output", "triangles"),
+    "Blend": ("vertices", "sources"),
+    "SimpleMeshBoneDeform": ("input", "transform_set", "bones", "triangles"),
+    "MeshBoneDeform": ("input", "transform_set", "starts", "triangles"),
+    "CopyVertices": ("input", "output"),
+    "GatherVertices": ("input", "output", "source", "target"),
+    "Convert": ("user", "shadow"),
+    "VertexFrames": ("buffer", "vertices", "corners", "involved", "normal_ids", "references"),
+}
+# arrays that have one row for each of something
+ROWS = {
+    "SimCloth": ("masks",),
+    "Simulate": ("configs",),
+    "Skin": ("binds",),
+    "MeshMeshDeform": ("binds",),
+    "VertexFrames": ("cos", "sin"),
+}
+
+
+def cases(table):
+    return [pytest.param(kind, member, id=f"{kind}.{member}") for kind in table for member in table[kind]]
+
+
+@pytest.mark.parametrize(("kind", "member"), cases(INDICES))
+def test_every_index_is_checked(corpus, kind, member):
+    def out_of_range(value):
+        if np.ndim(value) == 0:
+            return 60000
+        found = value.astype(np.int32)
+        found.flat[-1] = 60000
+        return found
+
+    check_damaged(corpus, kind, member, out_of_range, "60000|60001")
+
+
+@pytest.mark.parametrize(("kind", "member"), cases(ROWS))
+def test_missing_rows_are_refused(corpus, kind, member):
+    check_damaged(corpus, kind, member, lambda value: value[:-1], "there are|there is")
+
+
+@cache
+def _known(path, name):
+    tag = sample(lambda _: path, FILES[name][0], name).read()
+    return read_cloth(tag), next(tag.find("hclClothData"))
+
+
+def check_damaged(corpus, kind, member, damage, what):
+    for name in ("c4500_c.hkx", "c7190_c.hkx", "BD_M_2210_c.hkx", HAT):
+        cloth, view = _known(corpus(FILES[name][0]), name)
+        for data in cloth:
+            whole = with_several_triangles_a_bone(data)
+            check_cloth(whole, cloth.skeleton, view)
+            broken = damaged(whole, kind, member, damage)
+            if broken is not None:
+                with pytest.raises(FormatError, match=what):
+                    check_cloth(broken, cloth.skeleton, view)
+                return
+    pytest.fail("no file has one")
+
+
+def with_several_triangles_a_bone(data):
+    """Return a cloth data that also has the operator that no file at hand has, where it has its simple kind."""
+    simple = [one for one in data.operators if isinstance(one, records.SimpleMeshBoneDeform)]
+    made = [
+        records.MeshBoneDeform(
+            "", one.input, one.transform_set, np.array([0, 1]), one.triangles[:1], np.ones(1, "f4"), one.local[:1]
+        )
+        for one in simple[:1]
+    ]
+    return dataclasses.replace(data, operators=(*data.operators, *made))
+
+
+def damaged(record, kind, member, damage):
+    """Return a record with the first such member below it damaged; None where there is none."""
+    if isinstance(record, tuple):
+        for place, one in enumerate(record):
+            found = damaged(one, kind, member, damage)
+            if found is not None:
+                return (*record[:place], found, *record[place + 1 :])
+    elif dataclasses.is_dataclass(record):
+        value = getattr(record, member) if type(record).__name__ == kind else None
+        if value is not None and np.size(value):
+            return dataclasses.replace(record, **{member: damage(value)})
+        for field in dataclasses.fields(record):
+            found = damaged(getattr(record, field.name), kind, member, damage)
+            if found is not None:
+                return dataclasses.replace(record, **{field.name: found})
+    return None
 
 
 @pytest.mark.parametrize("value", [-2, 6])

@@ -68,8 +68,8 @@ def _apply(rules: Iterator[Rule], view: View, step: str) -> None:
 def _sim_rules(data: ClothData, sim: SimCloth) -> Iterator[Rule]:
     yield "fixed particle", sim.fixed, len(sim)
     yield "triangle corner", sim.triangles, len(sim)
-    if len(sim.masks) not in {0, len(sim)}:
-        yield "collision mask", len(sim.masks), len(sim)
+    if len(sim.masks):
+        yield "missing collision masks", len(sim.masks) - len(sim), 1
     if sim.collidable_map.transform_set >= 0:
         yield "transform set", sim.collidable_map.transform_set, len(data.transform_sets)
         bones = data.transform_sets[sim.collidable_map.transform_set].count

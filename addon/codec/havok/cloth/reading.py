@@ -17,6 +17,7 @@ from .values import bits, flag, matrices, number, real
 
 CONTAINER = "hclClothContainer"
 AUTHORING = "hclClothSetup"
+MOST_VERTICES = 1 << 16  # of a buffer: its indices are u2
 SHADOWED = ("shadowPositions", "shadowNormals", "shadowTangents", "shadowBiTangents")
 
 
@@ -99,11 +100,14 @@ def _buffer(view: View) -> Buffer:
         triangles = view.numbers("triangleIndices", "<u2")
     if len(triangles) % 3:
         view.fail(f"{len(triangles)} indices are no whole triangles", "triangleIndices")
+    vertices = number(view, "numVertices", "<u4")
+    if vertices > MOST_VERTICES:
+        view.fail(f"{vertices} vertices, indices know {MOST_VERTICES}", "numVertices")
     return Buffer(
         view.text("name") or "",
         kind,
         number(view, "subType", "<i4"),
-        number(view, "numVertices", "<u4"),
+        vertices,
         number(view, "numTriangles", "<u4"),
         triangles.reshape(-1, 3),
         # only scratch buffers say so; the others hold normals
