@@ -37,3 +37,19 @@ def test_names_of_constraint_sets_have_the_width_of_the_panel(made):
     own = panel.seen[panel.seen.index("Stiffness:") :]
     assert "stiffness" in own
     assert not set(own) & set(panel.split)
+
+
+@pytest.mark.parametrize("kind", ["points", "links", "collidables"])
+def test_the_model_is_that_of_the_cloth_whose_part_is_active(made, tmp_path, kind):
+    import bpy
+
+    import addon.scene
+    from addon.ui.model import VIEW3D_PT_ossuary_model
+
+    other = model(addon.scene, write_sample(tmp_path)[0])
+    layer = bpy.context.view_layer
+    layer.active_layer_collection = layer.layer_collection
+    for one, name in ((made, "sample"), (other, "other")):
+        one.collection["flver_name"] = name
+        layer.objects.active = getattr(one.cloths[0], kind)[0]
+        assert any(text.startswith(f"{name}, ") for text in drawn(VIEW3D_PT_ossuary_model))
