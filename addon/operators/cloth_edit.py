@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatPrope
 from ..scene.chosen import chosen_cloth
 from ..scene.cloth.keys import EDIT, KIND, PINNED, SIM, STIFFNESS, VOLUME
 from ..scene.result import counted
+from . import report
 from .cloth_playback import UsesPlayer
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class EditsCloth:
     def refuse(self, error: Exception) -> set[str]:
         """Say why nothing is done."""
         operator: Any = self
-        operator.report({"ERROR"}, str(error))
+        operator.report({"ERROR"}, report.reason(error))
         return {"CANCELLED"}
 
 

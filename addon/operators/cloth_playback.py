@@ -18,7 +18,7 @@ from bpy.props import (
 
 from ..scene.chosen import chosen_cloth
 from ..scene.cloth.calls import Calls
-from ..scene.cloth.keys import cloths, parts
+from ..scene.cloth.keys import PREFIX, cloths, parts
 from ..scene.result import counted
 from . import report
 
@@ -214,7 +214,15 @@ class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
     bone: StringProperty(name="Bone", description="Carries them. Empty takes the active bone", options={"SKIP_SAVE"})
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
-        """Ask for the file."""
+        """Ask for the file, beginning beside the one that the cloth came from."""
+        from ..scene.provenance import Origin
+
+        collection = chosen_cloth(context)
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Origin.of(collection, PREFIX)
+        if source is not None and source.file.parent.is_dir():
+            self.filepath = self.filepath or str(source.file.with_name("_")).removesuffix("_")
         self.bone = self.bone or _active_bone(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
@@ -234,7 +242,7 @@ class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
         try:
             made = add_collidables(context, collection, Path(self.filepath), bone)
         except (FormatError, OSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, report.reason(error))
             return {"CANCELLED"}
         self.report({"INFO"}, f"{counted(len(made), 'collidable')} on {bone}")
         return {"FINISHED"}
@@ -265,7 +273,7 @@ class SCENE_OT_ossuary_cloth_bake(UsesPlayer, bpy.types.Operator):
             folder = Path(bpy.path.abspath(self.directory))
             result = bake(context, self.player_now(), folder, lambda share: manager.progress_update(int(share * 100)))
         except OSError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, report.reason(error))
             return {"CANCELLED"}
         finally:
             manager.progress_end()

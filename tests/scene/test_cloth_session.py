@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -176,6 +177,36 @@ def test_collidables_go_to_the_active_cloth_and_the_active_bone(scene_api, scene
         added = [obj for obj in one.cloths[0].collection.all_objects if "cloth_runtime" in obj]
         assert [obj.parent_bone for obj in added] == [bone, bone]
     assert add.get_rna_type().properties["bone"].is_skip_save  # the last one would be taken for a choice
+
+
+def test_the_file_of_collidables_is_looked_for_beside_that_of_the_cloth(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from addon.operators.cloth_playback import SCENE_OT_ossuary_cloth_collidables as Operator
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0])
+    bpy.context.view_layer.objects.active = made.armature
+    opened = []
+    manager = SimpleNamespace(fileselect_add=opened.append)
+    for chosen in ("", "/elsewhere/a.hkx"):
+        operator, context = SimpleNamespace(filepath=chosen, bone="Arm"), bpy.context.copy()
+        context = SimpleNamespace(**context | {"window_manager": manager})
+        assert Operator.invoke(operator, context, None) == {"RUNNING_MODAL"}
+        assert opened.pop().filepath == (chosen or str(tmp_path / "_")[:-1])
+
+
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(scene_api, scene, player, tmp_path):
+    import bpy
+
+    from tests.sample import write_sample
+
+    made = model(scene_api, write_sample(tmp_path)[0])
+    bpy.context.view_layer.objects.active = made.cloths[0].points[0]
+    ops, gone = bpy.ops.scene, str(tmp_path / "gone.hkx")
+    for call, options in ((ops.ossuary_cloth_collidables, {"bone": "Arm"}), (ops.ossuary_cloth_feel_load, {})):
+        with pytest.raises(RuntimeError, match=r"^Error: gone.hkx: No such file or directory"):
+            call(filepath=gone, **options)
 
 
 def test_baked_caches_show_the_same_without_the_simulation(scene_api, scene, player, corpus, tmp_path):
