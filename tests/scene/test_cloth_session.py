@@ -11,6 +11,7 @@ import pytest
 from tests.scene.playing import evaluated, play, pose_of, same, session, shown, state_of, turn
 from tests.scene.shown import coordinates
 from tests.scene.test_cloth_import import BIRD, HAT, SKIRT, cloth, model, values
+from tests.scene.test_cloth_playback import build_names
 
 
 def test_two_characters_play_by_themselves(scene_api, scene, player, corpus):
@@ -43,6 +44,64 @@ def test_deleting_the_cloth_while_playing_gives_the_meshes_back(scene_api, scene
     play(scene, 6)
     assert state_of(made.meshes) == before
     assert not player.sessions
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_deleting_the_cloth_while_playing_gives_the_pose_back(scene_api, scene, player, corpus, *, pushed):
+    import bpy
+
+    def armature():
+        return next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+
+    made = model(scene_api, corpus(BIRD))
+    made.armature.pose.bones["Neck"].location = (0.01, 0.02, 0.03)
+    made.armature.pose.bones[build_names(made)[0]].location = (0.01, 0.02, 0.03)
+    before, keys = pose_of(made.armature), sorted(made.armature.keys())
+    bpy.ops.ed.undo_push(message="imported")
+    play(scene, *range(1, 6))
+    moved = pose_of(made.armature)
+    assert sum(now != then for now, then in zip(moved, before, strict=True)) == 65
+    if pushed:
+        bpy.ops.ed.undo_push(message="played")
+    bpy.data.collections.remove(made.cloths[0].collection)
+    bpy.ops.ed.undo_push(message="deleted")
+    play(bpy.context.scene, 6)
+    assert (pose_of(armature()), sorted(armature().keys())) == (before, keys)
+    bpy.ops.ed.undo()
+    assert pose_of(armature()) == (moved if pushed else before)
+    bpy.ops.ed.redo()
+    assert (pose_of(armature()), sorted(armature().keys())) == (before, keys)
+    bpy.ops.ed.undo()
+    play(bpy.context.scene, *range(1, 6))
+    assert not player.problems
+    player.reset(bpy.context.scene)
+    assert (pose_of(armature()), sorted(armature().keys())) == (before, keys)
+
+
+def test_two_cloths_on_one_armature_give_its_pose_back(scene_api, scene, player, corpus):
+    import bpy
+
+    path = corpus(BIRD)
+    made = model(scene_api, path)
+    twin = cloth(scene_api, path)
+    assert twin.armature == made.armature
+    before = pose_of(made.armature)
+    play(scene, *range(1, 4))
+    bpy.data.collections.remove(made.cloths[0].collection)
+    play(scene, 4)
+    player.reset(scene)
+    assert pose_of(made.armature) == before
+
+
+def test_a_copy_of_an_armature_that_played_gets_the_pose_back(scene_api, scene, player, corpus):
+    made = model(scene_api, corpus(BIRD))
+    before = pose_of(made.armature)
+    play(scene, *range(1, 4))
+    copy = made.armature.copy()
+    scene.collection.objects.link(copy)
+    assert pose_of(copy) != before
+    player.reset(scene)
+    assert pose_of(copy) == pose_of(made.armature) == before
 
 
 def test_deleting_the_armature_while_playing_gives_the_meshes_back(scene_api, scene, player, corpus):

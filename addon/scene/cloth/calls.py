@@ -71,7 +71,7 @@ class Calls:
     @persistent
     def after_frame(self, scene: Any, depsgraph: Any = None) -> None:
         """When a frame is evaluated; once more where cloth that played was deleted."""
-        if cloths(scene) or (self._player is not None and self._player.sessions):
+        if cloths(scene) or (self._player is not None and self._player.seen):
             self.player.after_frame(scene, depsgraph)
 
     @persistent

@@ -10,9 +10,9 @@ from typing import Any
 import bpy
 
 from ...codec import FormatError
-from . import nodes, outputs, rig
+from . import nodes, outputs, rig, user_pose
 from .edits import EditedCloths
-from .keys import ARMATURE, EXTRA, POSE, cloths
+from .keys import ARMATURE, DATA, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
 from .values import put_to_rest
 
@@ -25,6 +25,7 @@ class Player:
 
     Attributes:
         sessions: what plays.
+        seen: the cloths that played, by the same; those that are gone have not been given back yet.
         problems: why cloths do not play, by the same.
         edited: the cloths with what users set of them.
         live: Play Live is on; ``timer`` is what Blender calls then.
@@ -33,6 +34,7 @@ class Player:
     def __init__(self, options: Callable[[Any], PlayOptions | None]) -> None:
         """Make one; ``options`` tells how a scene's cloth plays, None where it is off."""
         self.sessions: dict[int, Session] = {}
+        self.seen: set[int] = set()
         self.problems: dict[int, str] = {}
         self.edited = EditedCloths()
         self.live = False
@@ -52,8 +54,8 @@ class Player:
         """
         for collection in cloths(scene):
             armature = collection.get(ARMATURE)
-            if POSE in collection and armature is not None and rig.is_animated(armature):
-                rig.restore_pose(collection, armature)
+            if armature is not None and POSE in armature and rig.is_animated(armature):
+                user_pose.restore_pose(collection, armature)
 
     def after_frame(self, scene: Any, depsgraph: Any) -> None:
         """Bring every cloth of a scene to its frame."""
@@ -67,20 +69,26 @@ class Player:
         """Forget every session: another file has other cloths."""
         self.stop_live()
         self.sessions.clear()
+        self.seen.clear()
         self.problems.clear()
         self.edited.clear()
 
-    def forget_gone(self) -> bool:
-        """Forget the cloths that are gone; return whether any is."""
+    def forget_gone(self) -> None:
+        """Forget the cloths that are gone, and give back what they moved."""
         known = {collection.session_uid for collection in bpy.data.collections}
-        gone = self.sessions.keys() - known
-        for uid in gone:
+        gone = self.seen - known
+        if not gone:
+            return
+        self.seen -= gone
+        for uid in gone & self.sessions.keys():
             del self.sessions[uid]
-        return bool(gone)
+        for scene in bpy.data.scenes:
+            put_back_strays(scene)
 
     def look_again(self) -> None:
-        """After undo: find everything anew, and forget the cloths that are gone."""
+        """After undo: find everything anew, and forget the cloths that are gone; those that came back are seen."""
         self.forget_gone()
+        self.seen |= {collection.session_uid for collection in bpy.data.collections if DATA in collection}
         for session in self.sessions.values():
             session.forget_scene()
 
@@ -148,9 +156,7 @@ class Player:
         return [str(each) for each in self.edited.of(collection).errors]
 
     def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
-        if self.forget_gone():
-            for each in bpy.data.scenes:
-                put_back_strays(each)
+        self.forget_gone()
         for collection in cloths(scene):
             try:
                 yield collection, self._session(collection)
@@ -169,6 +175,7 @@ class Player:
         session = self.sessions.get(collection.session_uid)
         if session is None or session.file is not edited.file or session.added != len(collection.get(EXTRA, {})):
             session = self.sessions[collection.session_uid] = Session(collection, edited.file)
+            self.seen.add(collection.session_uid)
         session.refused = tuple(str(each) for each in edited.errors)
         return session
 
@@ -190,11 +197,14 @@ class Player:
 
 
 def put_back_strays(scene: Any) -> None:
-    """Give meshes back that no cloth of a scene moves: their cloth was deleted, or they are copies of what played."""
-    bound = {obj for collection in cloths(scene) for obj in outputs.bound_meshes(collection).values()}
+    """Give meshes and bones back that no cloth of a scene moves: it was deleted, or they are copies of what played."""
+    found = cloths(scene)
+    bound = {obj for collection in found for obj in outputs.bound_meshes(collection).values()}
     for obj in scene.objects:
         if obj not in bound and nodes.attached(obj, nodes.MESH) is not None:
             outputs.restore(obj)
+        if POSE in obj:
+            user_pose.give_back_strays(obj, found)
 
 
 def put_back(collection: Any) -> None:
@@ -202,8 +212,5 @@ def put_back(collection: Any) -> None:
     for obj in outputs.bound_meshes(collection).values():
         outputs.restore(obj)
     armature = collection.get(ARMATURE)
-    if armature is not None and POSE in collection:
-        rig.restore_pose(collection, armature)
-        armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
-    if POSE in collection:
-        del collection[POSE]
+    if armature is not None:
+        user_pose.give_back(collection, armature)

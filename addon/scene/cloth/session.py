@@ -27,8 +27,8 @@ from ...codec import Tagfile, read_cloth
 from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile
 from ...maths import axes
-from . import outputs, pointclouds, rig
-from .keys import ARMATURE, EXTRA, POSE, SIM
+from . import outputs, pointclouds, rig, user_pose
+from .keys import ARMATURE, EXTRA, SIM
 from .values import of_particles
 
 GAP = 12  # frames that playback may drop; over a larger jump the cloth starts anew where it lands
@@ -163,9 +163,9 @@ class Session:
             restored: the bones had been given back before the pose was made.
         """
         driven = self._known_rig.driven
-        untouched = POSE not in collection
+        untouched = not user_pose.is_kept(collection, armature)
         if not (restored or untouched) and len(self._basis) != len(driven):
-            rig.restore_pose(collection, armature)  # another session has driven them
+            user_pose.restore_pose(collection, armature)  # another session has driven them
         if restored or untouched or len(self._basis) != len(driven):
             bones = armature.pose.bones
             self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in driven])
@@ -256,7 +256,7 @@ class Session:
         self.show_particles(collection)
         self._write_meshes(collection, armature)
         if self._known_rig.driven:
-            rig.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
+            user_pose.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
             self._known_rig.drive(armature, driven_bones(self.state), posed, root)
 
     def show_particles(self, collection: Any) -> None:
