@@ -18,6 +18,7 @@ from .values import put_to_rest
 
 LIVE_RATE = 60  # times a second that the timer is asked to call
 MOST_LIVE_STEPS = 4  # at once: a slow machine plays slowly rather than falling behind for ever
+USUAL_SPEED = 250.0  # steps a second of cloth that has not done any yet
 
 
 class Player:
@@ -64,6 +65,31 @@ class Player:
             return
         for collection, session in self._playing(scene):
             self._try(collection, partial(session.show_frame, collection, scene, depsgraph, options))
+
+    def show_again(self, context: Any) -> None:
+        """Show the frame of the scene that is worked on under changed settings, where they change what it shows."""
+        scene = context.scene
+        options = self._options(scene)
+        if options is None or not self._differing(scene, options):
+            return
+        depsgraph = context.evaluated_depsgraph_get()
+        for collection, session in self._playing(scene):
+            self._try(collection, partial(session.show_again, collection, scene, depsgraph, options))
+
+    def seconds_again(self, scene: Any) -> float:
+        """Return about how long `show_again` takes: on the start frame the cloth settles."""
+        options = self._options(scene)
+        if options is None or scene.frame_current > scene.frame_start:
+            return 0.0
+        sessions = [self.sessions.get(collection.session_uid) for collection in cloths(scene)]
+        speeds = [session.speed if session is not None else 0.0 for session in sessions]
+        return sum(options.settle / (speed or USUAL_SPEED) for speed in speeds)
+
+    def _differing(self, scene: Any, options: PlayOptions) -> bool:
+        """Tell whether any cloth may show something else; a look at the depsgraph would cost more."""
+        sessions = (self.sessions.get(collection.session_uid) for collection in cloths(scene))
+        known = any(session.differs(scene, options) for session in sessions if session is not None)
+        return known or scene.frame_current <= scene.frame_start
 
     def forget_all(self) -> None:
         """Forget every session: another file has other cloths."""
