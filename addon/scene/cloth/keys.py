@@ -35,6 +35,7 @@ SHOWN = "ossuary_armature_shown"  # of meshes whose armature modifier is off: wh
 POSE = "ossuary_user_pose"  # of armatures: what the user had set of the bones that cloth drives
 # attributes of points, and of the mesh to edit them
 PINNED = "pinned"
+UNLINKED = "unlinked"  # of the mesh alone: particles that are pinned and cannot be freed, for no link would hold them
 VOLUME = "volume_stiffness_"  # of particles that a volume pulls, -1 for others; the set's number follows
 # attributes of the edges of links by the columns of a set's stiffness
 STIFFNESS = {1: ("stiffness",), 2: ("bend_stiffness", "stretch_stiffness")}
