@@ -6,10 +6,18 @@ from types import SimpleNamespace
 
 
 class Recorder:
-    """Stands in for a panel's layout: takes any call, remembers texts and properties, and checks that those exist."""
+    """Stands in for a panel's layout: takes any call, remembers texts and properties, and checks that those exist.
+
+    Attributes:
+        seen: texts, properties and operators, in their order.
+        split: of them the properties whose names stand beside their fields, cut off where they are long.
+    """
+
+    use_property_split = False
 
     def __init__(self):
         self.seen = []
+        self.split = []
         self.button = type("Button", (), {})
 
     def __getattr__(self, name):
@@ -21,8 +29,11 @@ class Recorder:
         self.seen.append(text)
 
     def prop(self, owner, name, **_keywords):
-        getattr(owner, name)
+        if not name.startswith("["):
+            getattr(owner, name)
         self.seen.append(name)
+        if self.use_property_split:
+            self.split.append(name)
 
     def operator(self, name, **_keywords):
         import bpy
@@ -35,6 +46,11 @@ class Recorder:
 
 def drawn(panel) -> list[str]:
     """Return the texts, properties and operators that a panel shows, its header first."""
+    return recorded(panel).seen
+
+
+def recorded(panel) -> Recorder:
+    """Return what a panel has drawn."""
     import bpy
 
     class Context:
@@ -51,4 +67,4 @@ def drawn(panel) -> list[str]:
     if hasattr(panel, "draw_header"):
         panel.draw_header(drawer, Context())
     panel.draw(drawer, Context())
-    return recorder.seen
+    return recorder

@@ -31,8 +31,8 @@ STATES = {
     "#01#Default": (SKIN, MOVE, SIMULATE, SHOW),
     "#00#Empty": (),
     "_Skin": (SKIN_DISPLAY,),
-    "_preAtoS_#01#Default": (SKIN, TO_PREVIOUS),
-    "_curAtoS_#01#Default": (SKIN, TO_CURRENT),
+    "_preAtoS_#01#Default": (SKIN_DISPLAY, SKIN, TO_PREVIOUS),
+    "_curAtoS_#01#Default": (SKIN_DISPLAY, SKIN, TO_CURRENT),
 }
 MASS, RADIUS, FRICTION, STIFFNESS = 2.0, 0.004, 0.2, 0.9
 LANES = 16

@@ -8,8 +8,9 @@ import bpy
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty
 
 from ..scene.chosen import chosen_cloth
-from ..scene.cloth.keys import EDIT, KIND, PINNED, SIM, STIFFNESS, VOLUME
+from ..scene.cloth.keys import EDIT, KIND, PINNED, SIM, STIFFNESS, UNLINKED, VOLUME
 from ..scene.result import counted
+from . import report
 from .cloth_playback import UsesPlayer
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class EditsCloth:
     def refuse(self, error: Exception) -> set[str]:
         """Say why nothing is done."""
         operator: Any = self
-        operator.report({"ERROR"}, str(error))
+        operator.report({"ERROR"}, report.reason(error))
         return {"CANCELLED"}
 
 
@@ -171,6 +172,9 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
 
     @property
     def _excepted(self) -> str:
+        """The attribute of particles that are left out, for they cannot have the value; empty for none."""
+        if self.what == PINNED:
+            return "" if self.pinned else UNLINKED
         return PINNED if self.what in OF_FREE else ""
 
     def _names(self, obj: Any) -> list[str]:
@@ -195,13 +199,15 @@ class MESH_OT_ossuary_cloth_set(_OnEditMesh, bpy.types.Operator):
             self.report({"ERROR"}, "This cloth has no volume")
             return {"CANCELLED"}
         done: dict[str, int] = {}
-        pinned: dict[str, int] = {}
+        excepted: dict[str, int] = {}
         for obj, name in parts:
             count, left = set_selected(obj, name, value, unless=self._excepted)
-            done[obj.name], pinned[obj.name] = max(done.get(obj.name, 0), count), left
-        count, left = sum(done.values()), sum(pinned.values())
+            done[obj.name], excepted[obj.name] = max(done.get(obj.name, 0), count), left
+        count, left = sum(done.values()), sum(excepted.values())
         text = f"{counted(count, 'particle')} set"
-        if left:
+        if left and self.what == PINNED:
+            text += f"; {counted(left, 'particle')} left pinned, having no links"
+        elif left:
             text += f"; {counted(left, 'pinned particle')} left out"
         self.report({"INFO"} if count else {"WARNING"}, text)
         return {"FINISHED"}

@@ -18,7 +18,7 @@ from bpy.props import (
 
 from ..scene.chosen import chosen_cloth
 from ..scene.cloth.calls import Calls
-from ..scene.cloth.keys import cloths, parts
+from ..scene.cloth.keys import PREFIX, cloths, parts
 from ..scene.result import counted
 from . import report
 
@@ -47,6 +47,11 @@ def _switch(settings: Any, context: Any) -> None:
     show_caches(context.scene, shown=not settings.play)
 
 
+def _changed(settings: Any, context: Any) -> None:
+    """Show what a changed setting does, where nothing plays that will."""
+    UsesPlayer.calls.setting_changed(context, settings.id_data)
+
+
 def _show(kind: str) -> Any:
     def update(settings: Any, context: Any) -> None:
         from ..scene.cloth.build import set_shown
@@ -73,29 +78,39 @@ class OssuaryClothSettings(bpy.types.PropertyGroup):
             ("SKIN", "Skin", "Follow the bones by the cloth's own weights"),
             ("EMPTY", "Empty", "Do nothing"),
         ),
+        update=_changed,
     )
     rate: EnumProperty(
         name="Steps a Second",
         description="How often the cloth steps, whatever the frame rate",
         items=(("30", "30", "As Sekiro does"), ("60", "60", "As Elden Ring does")),
         default="60",
+        update=_changed,
     )
-    substeps: IntProperty(name="Substeps", description="Of each step. 0 takes what the file says", min=0, max=16)
+    substeps: IntProperty(
+        name="Substeps", description="Of each step. 0 takes what the file says", min=0, max=16, update=_changed
+    )
     settle: IntProperty(
         name="Settle",
         description="Steps that are done on the start frame before the cloth is shown, so that it need not fall first",
-        min=0, soft_max=600, max=36000,
+        min=0, soft_max=600, max=36000, update=_changed,
     )  # fmt: skip
-    own_gravity: BoolProperty(name="Other Gravity", description="In place of what each cloth has")
+    own_gravity: BoolProperty(name="Other Gravity", description="In place of what each cloth has", update=_changed)
     gravity: FloatVectorProperty(
-        name="Gravity", description="For all cloths", default=(0.0, 0.0, -9.81), subtype="ACCELERATION", size=3
+        name="Gravity", description="For all cloths", default=(0.0, 0.0, -9.81), subtype="ACCELERATION", size=3,
+        update=_changed,
+    )  # fmt: skip
+    gravity_scale: FloatProperty(
+        name="Gravity Factor", description="Times gravity", default=1.0, soft_max=4.0, update=_changed
     )
-    gravity_scale: FloatProperty(name="Gravity Factor", description="Times gravity", default=1.0, soft_max=4.0)
-    own_damping: BoolProperty(name="Other Damping", description="In place of what each cloth has")
+    own_damping: BoolProperty(name="Other Damping", description="In place of what each cloth has", update=_changed)
     damping: FloatProperty(
-        name="Damping", description="Share of the speed that is lost in a second", default=0.5, min=0.0, max=1.0
+        name="Damping", description="Share of the speed that is lost in a second", default=0.5, min=0.0, max=1.0,
+        update=_changed,
+    )  # fmt: skip
+    wind: FloatVectorProperty(
+        name="Wind", description="Velocity of the air", subtype="VELOCITY", size=3, update=_changed
     )
-    wind: FloatVectorProperty(name="Wind", description="Velocity of the air", subtype="VELOCITY", size=3)
     roots: EnumProperty(
         name="Square Roots",
         description="How lengths are inverted",
@@ -104,8 +119,11 @@ class OssuaryClothSettings(bpy.types.PropertyGroup):
             ("ESTIMATE", "Estimate", "By table with a Newton step where the games have one"),
             ("ESTIMATE_ONLY", "Estimate Only", "By table, without Newton steps"),
         ),
+        update=_changed,
     )
-    collisions: BoolProperty(name="Collisions", description="Cloth meets its collidables", default=True)
+    collisions: BoolProperty(
+        name="Collisions", description="Cloth meets its collidables", default=True, update=_changed
+    )
     memory: IntProperty(
         name="Memory", description="Megabytes of frames that are kept of each cloth", default=512, min=16, max=65536
     )
@@ -117,7 +135,7 @@ class OssuaryClothSettings(bpy.types.PropertyGroup):
 
 
 OssuaryClothSettings.__annotations__ |= {
-    name: BoolProperty(name=label, description=description, default=True)
+    name: BoolProperty(name=label, description=description, default=True, update=_changed)
     for name, (_, label, description) in SETS.items()
 }
 
@@ -214,7 +232,15 @@ class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
     bone: StringProperty(name="Bone", description="Carries them. Empty takes the active bone", options={"SKIP_SAVE"})
 
     def invoke(self, context: Any, _event: Any) -> set[str]:
-        """Ask for the file."""
+        """Ask for the file, beginning beside the one that the cloth came from."""
+        from ..scene.provenance import Origin
+
+        collection = chosen_cloth(context)
+        if collection is None:
+            return self.execute(context)  # which says so, before a file is chosen in vain
+        source = Origin.of(collection, PREFIX)
+        if source is not None and source.file.parent.is_dir():
+            self.filepath = self.filepath or str(source.file.with_name("_")).removesuffix("_")
         self.bone = self.bone or _active_bone(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
@@ -234,7 +260,7 @@ class SCENE_OT_ossuary_cloth_collidables(UsesPlayer, bpy.types.Operator):
         try:
             made = add_collidables(context, collection, Path(self.filepath), bone)
         except (FormatError, OSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, report.reason(error))
             return {"CANCELLED"}
         self.report({"INFO"}, f"{counted(len(made), 'collidable')} on {bone}")
         return {"FINISHED"}
@@ -265,7 +291,7 @@ class SCENE_OT_ossuary_cloth_bake(UsesPlayer, bpy.types.Operator):
             folder = Path(bpy.path.abspath(self.directory))
             result = bake(context, self.player_now(), folder, lambda share: manager.progress_update(int(share * 100)))
         except OSError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, report.reason(error))
             return {"CANCELLED"}
         finally:
             manager.progress_end()

@@ -6,6 +6,7 @@ import json
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -30,6 +31,14 @@ class Message:
     summary: str
     details: list[str] = field(default_factory=list)
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def reason(error: Exception) -> str:
+    """Return why something failed; of a file that could not be read or written its name and why."""
+    if not isinstance(error, OSError):
+        return str(error)
+    name = Path(error.filename).name if isinstance(error.filename, str | Path) else ""
+    return ": ".join(filter(None, (name, error.strerror or str(error))))
 
 
 def keep(context: Any, summary: str, details: list[str], seconds: Mapping[str, float] | None = None) -> None:

@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .cloth.keys import ARMATURE, cloths
+from .cloth.keys import ARMATURE, KIND, cloths
 from .keys import held_objects, models, own_objects
 
 
 def chosen_model(context: Any) -> Any:
     """Return the collection of the active model, else of the only one; None where there is no telling which.
 
-    The active model is the one of the active object, else the one that the active collection is of.
+    The active model is the one of the active object, which is a part of cloth where the cloth is on the model's
+    armature, else the one that the active collection is of.
     """
-    return _chosen(context, models(context), own_objects)
+    return _chosen(context, models(context), own_objects, _carrier(context))
+
+
+def _carrier(context: Any) -> Any:
+    """Return the armature of the cloth that the active object is a part of; where it is of none, the object itself."""
+    active = context.view_layer.objects.active
+    if active is None or KIND not in active:
+        return active
+    cloth = cloth_of(context.scene, active)
+    return active if cloth is None else cloth.get(ARMATURE)
 
 
 def cloth_of(scene: Any, obj: Any) -> Any:
@@ -35,18 +45,18 @@ def chosen_cloth(context: Any) -> Any:
     """
     active = context.view_layer.objects.active
     own = None if active is None else cloth_of(context.scene, active)
-    return own or _chosen(context, cloths(context.scene), lambda _: ())
+    return own or _chosen(context, cloths(context.scene), lambda _: (), active)
 
 
-def _chosen(context: Any, found: list[Any], objects: Callable[[Any], Sequence[Any]]) -> Any:
+def _chosen(context: Any, found: list[Any], objects: Callable[[Any], Sequence[Any]], active: Any) -> Any:
     """Return the active one of some collections, else the only one; None where there is no telling which.
 
     Args:
         context: Blender's.
         found: the collections.
-        objects: what belongs to one; the active object counts first, then the active collection.
+        objects: what belongs to one.
+        active: the object that counts first, before the active collection; None for none.
     """
-    active = context.view_layer.objects.active
     for collection in found:
         if active is not None and active in objects(collection):
             return collection

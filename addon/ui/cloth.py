@@ -112,17 +112,23 @@ class VIEW3D_PT_ossuary_cloth_settings(ClothPart, bpy.types.Panel):
         settings = getattr(context.scene, PROPERTY)
         for name in ("state", "rate", "substeps", "settle"):
             layout.prop(settings, name)
-        for name in ("gravity", "damping"):
-            layout.prop(settings, f"own_{name}")
-            column = layout.column()
-            column.active = getattr(settings, f"own_{name}")
-            column.prop(settings, name)
-        for name in ("gravity_scale", "wind", "roots", "memory"):
+        _draw_own(layout, settings, "gravity")
+        layout.prop(settings, "gravity_scale")
+        _draw_own(layout, settings, "damping")
+        for name in ("wind", "roots", "memory"):
             layout.prop(settings, name)
         column = layout.column(heading="Constraints", align=True)
         column.prop(settings, "collisions")
         for name in SETS:
             column.prop(settings, name)
+
+
+def _draw_own(layout: Any, settings: Any, name: str) -> None:
+    """Draw a value that stands in place of what each cloth has, where it is switched on."""
+    layout.prop(settings, f"own_{name}")
+    column = layout.column()
+    column.active = getattr(settings, f"own_{name}")
+    column.prop(settings, name)
 
 
 CLASSES = (VIEW3D_PT_ossuary_cloth, VIEW3D_PT_ossuary_cloth_settings)

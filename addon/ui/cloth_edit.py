@@ -90,6 +90,7 @@ def _draw_sim(layout: Any, context: Any, obj: Any) -> None:
         column.prop(fields, "landscape_radius", text="Radius")
         column.prop(fields, "landscape_tolerance", text="Tolerance")
     column = layout.column(align=True)
+    column.use_property_split = False  # the names of sets are long: inside their fields they have the panel's width
     column.label(text="Stiffness:")
     for (sim, _), each in sorted(links.items(), key=lambda item: item[0]):
         if sim == obj[SIM]:

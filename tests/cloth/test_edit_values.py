@@ -296,3 +296,28 @@ def test_changes_of_rest_poses_and_collidables_are_told(corpus):
         *((sim, f"collidable another: renamed, was {old.record.name}") for sim in old.sims),
         *((sim, "collidable new: added") for sim in new.sims),
     }
+
+
+def collidable_texts(old, new):
+    return {(change.sim, change.text) for change in changes(old, new) if change.what == "collidables"}
+
+
+def test_collidables_that_stay_are_told_as_met_or_not(corpus):
+    file = source(corpus, "BD_M_2210_c.hkx").cloth
+    one, two, three, *others = placed_collidables(file)
+    every = frozenset(range(len(sims_of(file))))
+    only = replace(one, sims=frozenset({0}))
+    bare = with_collidables(file, [only, two, three, *others]).file
+    assert one.sims > {0}
+    assert collidable_texts(file, bare) == {
+        (sim, f"collidable {one.record.name}: not met by this cloth any more") for sim in one.sims - {0}
+    }
+    only = placed_collidables(bare)[0]
+    aside, copy = (replace(each, offset=each.offset + F(0.5) * np.eye(4, k=3, dtype=F)) for each in (two, only))
+    again = with_collidables(bare, [replace(only, sims=every), aside, *others, copy]).file
+    assert collidable_texts(bare, again) == {
+        *((sim, f"collidable {one.record.name}: met by this cloth") for sim in every - {0}),
+        *((sim, f"collidable {two.record.name}: moved") for sim in two.sims),
+        *((sim, f"collidable {three.record.name}: removed") for sim in three.sims),
+        (0, f"collidable {one.record.name}: added"),
+    }

@@ -61,3 +61,11 @@ def pose_of(armature):
         (bone.name, *map(tuple, (bone.location, bone.rotation_quaternion, bone.rotation_euler, bone.scale)))
         for bone in armature.pose.bones
     ]
+
+
+def written_whole(made):
+    """Return which meshes of a cloth are written whole."""
+    from addon.cloth import build_setup
+    from addon.scene.cloth.edits import stored_cloth
+
+    return [bool(each.written.all()) for each in build_setup(stored_cloth(made.collection)).displays]

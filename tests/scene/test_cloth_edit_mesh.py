@@ -142,10 +142,33 @@ def test_pinned_from_the_panel(scene_api, blender, bring, tmp_path):
     assert len(new.fixed) == len(record.fixed) + 1
 
 
+def test_free_leaves_out_what_no_link_holds(scene_api, blender, bring, tmp_path, capfd):
+    from addon.cloth.edits.pins import linked
+
+    _, made, old = bring(SKIRT)
+    record = old[0].sims[0]
+    pinned, held = record.inverse_mass == 0, linked(record)
+    lost = np.flatnonzero(pinned & ~held)
+    freed = np.flatnonzero(pinned & held)[1:]
+    assert len(lost)
+    assert len(freed)
+    mesh = begin(cloud(made))
+    select(mesh, [*lost, *freed])
+    assert blender.ops.mesh.ossuary_cloth_set(what="pinned", pinned=False) == {"FINISHED"}
+    told = f"{len(freed)} particles set; {len(lost)} particles left pinned, having no links"
+    assert told.replace("1 particles", "1 particle") in capfd.readouterr().out
+    blender.ops.object.ossuary_cloth_apply()
+    new = exported(scene_api, made.collection, tmp_path / "a.hkx", insist=True)
+    assert np.flatnonzero((new[0].sims[0].inverse_mass != 0) != ~pinned).tolist() == freed.tolist()
+
+
 def test_freed_and_pinned_again_is_no_change(scene_api, blender, bring):
     """What was set of it between is left out, which is told, and nothing stands in the way of the export."""
+    from addon.cloth.edits.pins import linked
+
     path, made, old = bring(SKIRT)
-    row = int(old[0].sims[0].fixed[0])
+    record = old[0].sims[0]
+    row = int(np.flatnonzero(linked(record) & (record.inverse_mass == 0))[0])
     mesh = begin(cloud(made))
     select(mesh, row)
     for values_set in ({"pinned": False}, {"what": "mass", "value": 0.5}, {"what": "local_range", "value": 0.25}, {}):

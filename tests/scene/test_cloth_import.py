@@ -272,8 +272,8 @@ def test_the_panels_offer_all_there_is(scene_api, scene, player, corpus):
     assert any("2 frames kept, " in text for text in seen)
     settings = drawn(bpy.types.VIEW3D_PT_ossuary_cloth_settings)
     offered = {
-        "state", "rate", "substeps", "settle", "own_gravity", "gravity", "gravity_scale", "own_damping", "damping", "wind",
-        "roots", "memory", "collisions", *SETS,
+        "state", "rate", "substeps", "settle", "own_gravity", "gravity", "gravity_scale", "own_damping", "damping",
+        "wind", "roots", "memory", "collisions", *SETS,
     }  # fmt: skip
     assert offered <= {*settings}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...codec.binary import Array
 from ...codec.havok import cloth as records
 from ...maths import axes
 from .accepting import counted, differing
+from .collidables import placed_collidables
 from .edited import QUIET, sim_places
 from .names import stiffness_words, title, words
 from .values import SimValues, values_of
@@ -23,8 +24,20 @@ FOLLOWING = frozenset({"mass", "mask", "max_distance", "max_normal", "min_normal
 """What follows where a particle is pinned or freed."""
 PARTICLES = ("mass", "radius", "friction", "mask", "max_distance", "max_normal", "min_normal")
 
-Hung = tuple[records.Collidable, int, Array | None]
+Hung = tuple[records.Collidable, int | str, Array | None]
 """A collidable, its bone and offset; -1 and None where no bone carries it."""
+
+
+class Matched(NamedTuple):
+    """What differs between two lists of collidables.
+
+    Attributes:
+        changed: what was and what is; ``added`` and ``removed`` have no counterpart.
+    """
+
+    changed: list[tuple[Hung, Hung]]
+    added: list[Hung]
+    removed: list[Hung]
 
 
 @dataclass(frozen=True)
@@ -55,14 +68,16 @@ def changes(old: records.ClothFile, new: records.ClothFile) -> list[Change]:
         axes, as users see them.
     """
     found: list[Change] = []
+    whole = _matched(_whole(old), _whole(new))
     for sim, (number, place) in enumerate(sim_places(old)):
         before, after = old.datas[number], new.datas[number]
         if before is after:
             continue
         found += [Change(sim, what, text) for what, text in _values(old, new, sim)]
-        found += [Change(sim, what, text) for what, text in _records(before.sims[place], after.sims[place])]
-    loose: list[list[Hung]] = [[(one, -1, None) for one in file.collidables] for file in (old, new)]
-    return found + [Change(-1, "collidables", text) for text in _collidables(*loose)]
+        found += [Change(sim, what, text) for what, text in _records(before.sims[place], after.sims[place], whole)]
+    loose = _matched(_loose(old), _loose(new))
+    known = Matched(loose.changed, _among(loose.added, whole.added), _among(loose.removed, whole.removed))
+    return found + [Change(-1, "collidables", text) for text in _collidables(known, whole)]
 
 
 def _values(old: records.ClothFile, new: records.ClothFile, sim: int) -> Iterator[tuple[str, str]]:
@@ -129,12 +144,21 @@ def _keys(one: Any) -> list[tuple[int, ...]]:
     return [tuple(row) for row in columns.T.tolist()]
 
 
-def _records(old: records.SimCloth, new: records.SimCloth) -> Iterator[tuple[str, str]]:
-    """Yield what differs beside the values: the rest pose and the collidables."""
+def _records(old: records.SimCloth, new: records.SimCloth, whole: Matched) -> Iterator[tuple[str, str]]:
+    """Yield what differs beside the values: the rest pose and the collidables, ``whole`` those of the whole file."""
     gap = np.linalg.norm(new.poses[0].astype(np.float64) - old.poses[0], axis=1)
     if gap.any():
         yield "rest pose", f"{_particles(np.count_nonzero(gap))} moved by up to {_number(gap.max())} m"
-    yield from (("collidables", text) for text in _collidables(_hung(old), _hung(new)))
+    yield from (("collidables", text) for text in _collidables(_matched(_hung(old), _hung(new)), whole))
+
+
+def _whole(file: records.ClothFile) -> list[Hung]:
+    """Return the collidables of a file, each once."""
+    return [(one.record, one.bone, one.offset) for one in placed_collidables(file)]
+
+
+def _loose(file: records.ClothFile) -> list[Hung]:
+    return [(one, -1, None) for one in file.collidables]
 
 
 def _hung(sim: records.SimCloth) -> list[Hung]:
@@ -144,8 +168,24 @@ def _hung(sim: records.SimCloth) -> list[Hung]:
     return list(zip(sim.collidables, own.bones.tolist(), own.offsets, strict=True))
 
 
-def _collidables(old: list[Hung], new: list[Hung]) -> Iterator[str]:
-    """Yield what differs between two lists of collidables: told apart by what they are, then by name."""
+def _collidables(own: Matched, whole: Matched) -> Iterator[str]:
+    """Yield what became of the collidables of a cloth; what it no longer meets may still be in the file."""
+    for old, new in own.changed:
+        yield f"collidable {new[0].name}: {', '.join(_moves(old, new))}"
+    for one in own.added:
+        yield f"collidable {one[0].name}: {'added' if _among([one], whole.added) else 'met by this cloth'}"
+    for one in own.removed:
+        gone = _among([one], whole.removed)
+        yield f"collidable {one[0].name}: {'removed' if gone else 'not met by this cloth any more'}"
+
+
+def _among(some: list[Hung], others: list[Hung]) -> list[Hung]:
+    """Return those of some collidables that are among others, wherever they hang."""
+    return [one for one in some if any(not _differ(one[0], other[0]) for other in others)]
+
+
+def _matched(old: list[Hung], new: list[Hung]) -> Matched:
+    """Match two lists of collidables: by what they are, then by name, then by shape and place."""
     left, fresh = list(old), []
     for one in new:
         same = next((place for place, own in enumerate(left) if not _differ(own, one)), -1)
@@ -159,10 +199,8 @@ def _collidables(old: list[Hung], new: list[Hung]) -> Iterator[str]:
             known = next((place for place, own in enumerate(left) if alike(own, one)), -1)
             if row not in pairs and known >= 0:
                 pairs[row] = left.pop(known)
-    for row, one in enumerate(fresh):
-        what = ", ".join(_moves(pairs[row], one)) if row in pairs else "added"
-        yield f"collidable {one[0].name}: {what}"
-    yield from (f"collidable {one[0].name}: removed" for one in left)
+    changed = [(pairs[row], one) for row, one in enumerate(fresh) if row in pairs]
+    return Matched(changed, [one for row, one in enumerate(fresh) if row not in pairs], left)
 
 
 def _namesakes(old: Hung, new: Hung) -> bool:

@@ -13,6 +13,7 @@ import bpy
 
 from .hiding import show_left
 from .keys import cloths
+from .settings_shown import SettingsShown
 
 if TYPE_CHECKING:
     from .player import Player
@@ -27,6 +28,7 @@ class Calls:
         """Make them; ``make`` makes the player."""
         self._make = make
         self._player: Player | None = None
+        self._settings: SettingsShown | None = None
 
     def __repr__(self) -> str:
         return f"<Calls for {self._player}>"
@@ -48,6 +50,19 @@ class Calls:
         for handlers, function in self._handlers():
             if function in handlers:
                 handlers.remove(function)
+        self._forget_all()
+
+    def setting_changed(self, context: Any, scene: Any) -> None:
+        """When a user has changed how a scene's cloth plays."""
+        if not cloths(scene):
+            return
+        if self._settings is None:
+            self._settings = SettingsShown(self.player)
+        self._settings.changed(context, scene)
+
+    def _forget_all(self) -> None:
+        if self._settings is not None:
+            self._settings.stop()
         if self._player is not None:
             self._player.forget_all()
 
@@ -71,7 +86,7 @@ class Calls:
     @persistent
     def after_frame(self, scene: Any, depsgraph: Any = None) -> None:
         """When a frame is evaluated; once more where cloth that played was deleted."""
-        if cloths(scene) or (self._player is not None and self._player.sessions):
+        if cloths(scene) or (self._player is not None and self._player.seen):
             self.player.after_frame(scene, depsgraph)
 
     @persistent
@@ -82,8 +97,7 @@ class Calls:
     @persistent
     def after_load(self, *_: Any) -> None:
         """Another file has other cloths."""
-        if self._player is not None:
-            self._player.forget_all()
+        self._forget_all()
 
     @persistent
     def after_undo(self, scene: Any, *_: Any) -> None:

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...cloth.edits import SimValues
+from ...cloth.edits.pins import linked
 from ...codec import FormatError
 from ...codec.binary import Array
 from ...maths import axes
@@ -19,7 +20,7 @@ from ..properties import set_properties
 from ..texts import shown_name
 from .gather import StoredCloth, known_points
 from .hiding import edit_mesh, hide_points, show_points
-from .keys import ARMATURE, EDIT, KIND, SIM, VOLUME, sim_objects
+from .keys import ARMATURE, EDIT, KIND, SIM, UNLINKED, VOLUME, sim_objects
 from .pointclouds import FIELDS, read, write
 from .values import PARTICLES, REST, put_to_rest, read_particles, write_inverse, write_particles
 
@@ -61,6 +62,7 @@ def _made(context: Any, collection: Any, sim: int, stored: StoredCloth) -> Any:
     connect(mesh)
     write(mesh, PARTICLE, "INT", np.arange(len(record), dtype=np.int32))
     write_particles(mesh, record, values)
+    write(mesh, UNLINKED, "BOOLEAN", stored.values[sim].pinned & ~linked(record))
     obj = bpy.data.objects.new(mesh.name, mesh)
     set_properties(obj, {KIND: EDIT, SIM: sim})
     obj.hide_render = True

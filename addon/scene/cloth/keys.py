@@ -15,7 +15,6 @@ TYPES = PREFIX + "types"  # the compendium that it needs, if any
 ARMATURE = PREFIX + "armature"  # the object it follows
 MESHES = PREFIX + "meshes"  # the object of each display buffer, by its number
 EXTRA = PREFIX + "extra"  # collidables added at run time
-POSE = PREFIX + "pose"  # what the user had set of the bones that cloth drives, while it does
 # of objects
 KIND = PREFIX + "kind"  # "points", "links", "collidables" or "edit"
 SIM = PREFIX + "sim"  # of points and links: the simulated cloth, by its number
@@ -31,11 +30,12 @@ SOURCE = PREFIX + "collidable"  # its number in the file; new ones have none
 HELD = PREFIX + "held"  # its place at its parent, as Blender had it once built
 DRAWN = PREFIX + "drawn"  # the parameters of the shape that its mesh is drawn from
 RUNTIME = PREFIX + "runtime"  # it was added from a file that the game adds: it is none of the cloth's own
-# of meshes whose armature modifier is off while they play: what it was. They stay the model's own: what has keys with
-# the prefix is no part of one
-SHOWN = "ossuary_armature_shown"
+# of what stays the model's own while it plays: what has keys with the prefix is no part of one
+SHOWN = "ossuary_armature_shown"  # of meshes whose armature modifier is off: what it was
+POSE = "ossuary_user_pose"  # of armatures: what the user had set of the bones that cloth drives
 # attributes of points, and of the mesh to edit them
 PINNED = "pinned"
+UNLINKED = "unlinked"  # of the mesh alone: particles that are pinned and cannot be freed, for no link would hold them
 VOLUME = "volume_stiffness_"  # of particles that a volume pulls, -1 for others; the set's number follows
 # attributes of the edges of links by the columns of a set's stiffness
 STIFFNESS = {1: ("stiffness",), 2: ("bend_stiffness", "stretch_stiffness")}

@@ -10,14 +10,15 @@ from typing import Any
 import bpy
 
 from ...codec import FormatError
-from . import nodes, outputs, rig
+from . import nodes, outputs, rig, user_pose
 from .edits import EditedCloths
-from .keys import ARMATURE, EXTRA, POSE, cloths
+from .keys import ARMATURE, DATA, EXTRA, POSE, cloths
 from .session import MissingError, PlayOptions, Session
 from .values import put_to_rest
 
 LIVE_RATE = 60  # times a second that the timer is asked to call
 MOST_LIVE_STEPS = 4  # at once: a slow machine plays slowly rather than falling behind for ever
+USUAL_SPEED = 250.0  # steps a second of cloth that has not done any yet
 
 
 class Player:
@@ -25,6 +26,7 @@ class Player:
 
     Attributes:
         sessions: what plays.
+        seen: the cloths that played, by the same; those that are gone have not been given back yet.
         problems: why cloths do not play, by the same.
         edited: the cloths with what users set of them.
         live: Play Live is on; ``timer`` is what Blender calls then.
@@ -33,6 +35,7 @@ class Player:
     def __init__(self, options: Callable[[Any], PlayOptions | None]) -> None:
         """Make one; ``options`` tells how a scene's cloth plays, None where it is off."""
         self.sessions: dict[int, Session] = {}
+        self.seen: set[int] = set()
         self.problems: dict[int, str] = {}
         self.edited = EditedCloths()
         self.live = False
@@ -52,8 +55,8 @@ class Player:
         """
         for collection in cloths(scene):
             armature = collection.get(ARMATURE)
-            if POSE in collection and armature is not None and rig.is_animated(armature):
-                rig.restore_pose(collection, armature)
+            if armature is not None and POSE in armature and rig.is_animated(armature):
+                user_pose.restore_pose(collection, armature)
 
     def after_frame(self, scene: Any, depsgraph: Any) -> None:
         """Bring every cloth of a scene to its frame."""
@@ -63,27 +66,58 @@ class Player:
         for collection, session in self._playing(scene):
             self._try(collection, partial(session.show_frame, collection, scene, depsgraph, options))
 
+    def show_again(self, context: Any) -> None:
+        """Show the frame of the scene that is worked on under changed settings, where they change what it shows."""
+        scene = context.scene
+        options = self._options(scene)
+        if options is None or not self._differing(scene, options):
+            return
+        depsgraph = context.evaluated_depsgraph_get()
+        for collection, session in self._playing(scene):
+            self._try(collection, partial(session.show_again, collection, scene, depsgraph, options))
+
+    def seconds_again(self, scene: Any) -> float:
+        """Return about how long `show_again` takes: on the start frame the cloth settles."""
+        options = self._options(scene)
+        if options is None or scene.frame_current > scene.frame_start:
+            return 0.0
+        sessions = [self.sessions.get(collection.session_uid) for collection in cloths(scene)]
+        speeds = [session.speed if session is not None else 0.0 for session in sessions]
+        return sum(options.settle / (speed or USUAL_SPEED) for speed in speeds)
+
+    def _differing(self, scene: Any, options: PlayOptions) -> bool:
+        """Tell whether any cloth may show something else; a look at the depsgraph would cost more."""
+        sessions = (self.sessions.get(collection.session_uid) for collection in cloths(scene))
+        known = any(session.differs(scene, options) for session in sessions if session is not None)
+        return known or scene.frame_current <= scene.frame_start
+
     def forget_all(self) -> None:
         """Forget every session: another file has other cloths."""
         self.stop_live()
         self.sessions.clear()
+        self.seen.clear()
         self.problems.clear()
         self.edited.clear()
 
-    def forget_gone(self) -> bool:
-        """Forget the cloths that are gone; return whether any is."""
+    def forget_gone(self) -> None:
+        """Forget the cloths that are gone, and give back what they moved."""
         known = {collection.session_uid for collection in bpy.data.collections}
-        gone = self.sessions.keys() - known
-        for uid in gone:
+        gone = self.seen - known
+        if not gone:
+            return
+        self.seen -= gone
+        for uid in gone & self.sessions.keys():
             del self.sessions[uid]
-        return bool(gone)
+        for scene in bpy.data.scenes:
+            put_back_strays(scene)
 
     def look_again(self) -> None:
-        """After undo: find everything anew, and forget the cloths that are gone, and frames of what may be no more.
+        """After undo: find everything anew, forget the cloths that are gone, and frames of what may be no more.
 
-        Live cloth goes on from where it is, to the pose that is there now.
+        Cloths that came back are seen again. Live cloth goes on from where it is, to the pose that is there now.
         """
         self.forget_gone()
+        self.seen |= {collection.session_uid for collection in bpy.data.collections if DATA in collection}
         for session in self.sessions.values():
             session.forget_scene()
             if not self.live:
@@ -153,9 +187,7 @@ class Player:
         return [str(each) for each in self.edited.of(collection).errors]
 
     def _playing(self, scene: Any) -> Iterator[tuple[Any, Session]]:
-        if self.forget_gone():
-            for each in bpy.data.scenes:
-                put_back_strays(each)
+        self.forget_gone()
         for collection in cloths(scene):
             try:
                 yield collection, self._session(collection)
@@ -174,6 +206,7 @@ class Player:
         session = self.sessions.get(collection.session_uid)
         if session is None or session.file is not edited.file or session.added != len(collection.get(EXTRA, {})):
             session = self.sessions[collection.session_uid] = Session(collection, edited.file)
+            self.seen.add(collection.session_uid)
         session.refused = tuple(str(each) for each in edited.errors)
         return session
 
@@ -195,11 +228,14 @@ class Player:
 
 
 def put_back_strays(scene: Any) -> None:
-    """Give meshes back that no cloth of a scene moves: their cloth was deleted, or they are copies of what played."""
-    bound = {obj for collection in cloths(scene) for obj in outputs.bound_meshes(collection).values()}
+    """Give meshes and bones back that no cloth of a scene moves: it was deleted, or they are copies of what played."""
+    found = cloths(scene)
+    bound = {obj for collection in found for obj in outputs.bound_meshes(collection).values()}
     for obj in scene.objects:
         if obj not in bound and nodes.attached(obj, nodes.MESH) is not None:
             outputs.restore(obj)
+        if POSE in obj:
+            user_pose.give_back_strays(obj, found)
 
 
 def put_back(collection: Any) -> None:
@@ -207,8 +243,5 @@ def put_back(collection: Any) -> None:
     for obj in outputs.bound_meshes(collection).values():
         outputs.restore(obj)
     armature = collection.get(ARMATURE)
-    if armature is not None and POSE in collection:
-        rig.restore_pose(collection, armature)
-        armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
-    if POSE in collection:
-        del collection[POSE]
+    if armature is not None:
+        user_pose.give_back(collection, armature)

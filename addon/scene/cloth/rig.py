@@ -5,7 +5,6 @@ A posed node is the bone's pose, times the inverse of its rest as Blender holds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,7 +21,6 @@ from .. import armature as armatures
 from ..keys import PREFIX
 from ..properties import set_properties
 from ..texts import stored_text
-from .keys import POSE
 
 CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 
@@ -271,24 +269,6 @@ def root_matrix(armature: Any) -> tuple[Array, float]:
 def is_animated(armature: Any) -> bool:
     """Tell whether something may set an armature's bones on each frame."""
     return armature.animation_data is not None
-
-
-def save_pose(collection: Any, armature: Any, names: Sequence[str]) -> None:
-    """Keep what the user has set of bones, if nothing is kept yet."""
-    if POSE not in collection:
-        bones = armature.pose.bones
-        collection[POSE] = {
-            name: [value for channel in CHANNELS for value in getattr(bones[name], channel)] for name in names
-        }
-
-
-def restore_pose(collection: Any, armature: Any) -> None:
-    """Give bones back what the user had set."""
-    rows = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
-    with Channels(armature) as channels:
-        for name, values in collection.get(POSE, {}).items():
-            if name in rows:
-                channels.set_all(rows[name], np.array(values, np.float32))
 
 
 class Channels:

@@ -28,8 +28,8 @@ from ...codec import Tagfile, read_cloth
 from ...codec.binary import Array
 from ...codec.havok.cloth import ClothFile
 from ...maths import axes
-from . import outputs, pointclouds, rig
-from .keys import ARMATURE, EXTRA, POSE, SIM
+from . import outputs, pointclouds, rig, user_pose
+from .keys import ARMATURE, EXTRA, SIM
 from .values import of_particles
 
 GAP = 12  # frames that playback may drop; over a larger jump the cloth starts anew where it lands
@@ -100,6 +100,7 @@ class Session:
         self.added = len(collection.get(EXTRA, {}))
         self._frame: int | None = None
         self._place: Place | None = None
+        self._made: Snapshot | None = None  # the frame as steps made it, where its state was changed since
         self._rig: rig.Rig | None = None
         self._rest: Array = np.zeros((0, 4, 4))
         self._key: tuple[Clock, PlayOptions] | None = None
@@ -114,7 +115,7 @@ class Session:
     def restart(self) -> None:
         """Forget what was simulated."""
         self.frames.clear()
-        self._frame = self._place = None
+        self._frame = self._place = self._made = None
 
     def show_frame(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions) -> None:
         """Bring the cloth to the scene's frame and show it.
@@ -125,15 +126,40 @@ class Session:
         Raises:
             MissingError: the armature is gone.
         """
-        armature = self._bind(collection, scene)
-        evaluated = armature.evaluated_get(depsgraph)
-        posed = self._users_pose(collection, armature, rig.pose_matrices(evaluated), restored=rig.is_animated(armature))
-        root, _ = rig.root_matrix(evaluated)
-        clock = Clock.of(scene.frame_start, options.rate, scene.render.fps, scene.render.fps_base)
+        armature, posed, place = self._look(collection, scene, depsgraph, evaluated=True)
+        clock = _clock(scene, options)
         self._heed(clock, options)
-        self._displays = self._posed_meshes(collection, armature, depsgraph)
-        self._go(scene.frame_current, clock, self._known_rig.place(posed, root, self._read), options)
+        self._go(scene.frame_current, clock, place, options)
         self._write(collection, armature, posed)
+
+    def show_again(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions) -> None:
+        """Show the scene's frame once more under changed settings, where they change what it shows.
+
+        The start frame starts anew. Any other one is what steps have made it: only the state shows there, and back in
+        the one that it was made in it is as it was.
+
+        Raises:
+            MissingError: the armature is gone.
+        """
+        if not self.differs(scene, options):
+            return
+        armature, posed, place = self._look(collection, scene, depsgraph, evaluated=False)
+        clock = _clock(scene, options)
+        self._heed(clock, options)
+        if scene.frame_current <= clock.start:
+            self._go(scene.frame_current, clock, place, options)
+        else:
+            self._change_state(scene.frame_current, place, options)
+        self._write(collection, armature, posed)
+
+    def differs(self, scene: Any, options: PlayOptions) -> bool:
+        """Tell whether settings may change what the scene's frame shows, since it was shown last."""
+        clock = _clock(scene, options)
+        if scene.frame_current <= clock.start:
+            return True
+        if self._key is None or self._frame != scene.frame_current:
+            return False
+        return clock == self._key[0] and options.settings.state != self._key[1].settings.state
 
     def show_live(self, collection: Any, scene: Any, depsgraph: Any, options: PlayOptions, steps: int) -> None:
         """Do steps at the pose that the user is making, whatever the frame, and show them.
@@ -141,11 +167,7 @@ class Session:
         Raises:
             MissingError: the armature is gone.
         """
-        armature = self._bind(collection, scene)
-        evaluated = armature.evaluated_get(depsgraph)
-        posed = self._users_pose(collection, armature, rig.pose_matrices(evaluated), restored=False)
-        place = self._known_rig.place(posed, rig.root_matrix(evaluated)[0], self._read)
-        self._displays = self._posed_meshes(collection, armature, depsgraph)
+        armature, posed, place = self._look(collection, scene, depsgraph, evaluated=False)
         self.frames.clear()
         self._frame = None
         if self._place is None:
@@ -153,6 +175,28 @@ class Session:
         else:
             self._steps(place, steps, 1 / options.rate, options)
         self._write(collection, armature, posed)
+
+    def _look(self, collection: Any, scene: Any, depsgraph: Any, *, evaluated: bool) -> tuple[Any, Array, Place]:
+        """Find where the character is, and what the armature makes of its meshes.
+
+        Args:
+            collection: of the cloth.
+            scene: that it is in.
+            depsgraph: has the pose.
+            evaluated: a frame was evaluated just now, before which bones had been given back to the animation.
+
+        Returns:
+            The armature object, (p, 4, 4) its pose without what the cloth did to it, and the place.
+
+        Raises:
+            MissingError: the armature is gone.
+        """
+        armature = self._bind(collection, scene)
+        shown = armature.evaluated_get(depsgraph)
+        restored = evaluated and rig.is_animated(armature)
+        posed = self._users_pose(collection, armature, rig.pose_matrices(shown), restored=restored)
+        self._displays = self._posed_meshes(collection, armature, depsgraph)
+        return armature, posed, self._known_rig.place(posed, rig.root_matrix(shown)[0], self._read)
 
     def _users_pose(self, collection: Any, armature: Any, posed: Array, *, restored: bool) -> Array:
         """Return the pose without what the cloth did to it.
@@ -164,9 +208,9 @@ class Session:
             restored: the bones had been given back before the pose was made.
         """
         driven = self._known_rig.driven
-        untouched = POSE not in collection
+        untouched = not user_pose.is_kept(collection, armature)
         if not (restored or untouched) and len(self._basis) != len(driven):
-            rig.restore_pose(collection, armature)  # another session has driven them
+            user_pose.restore_pose(collection, armature)  # another session has driven them
         if restored or untouched or len(self._basis) != len(driven):
             bones = armature.pose.bones
             self._basis = np.array([np.array(bones[one.row].matrix_basis) for one in driven])
@@ -215,6 +259,8 @@ class Session:
         self._key = key
 
     def _go(self, frame: int, clock: Clock, place: Place, options: PlayOptions) -> None:
+        if frame <= clock.start or frame != self._frame:
+            self._made = None
         if frame <= clock.start:
             self.frames.clear()
             self._start(place, options)
@@ -234,6 +280,18 @@ class Session:
                 self._steps(place, clock.steps(frame) - clock.steps(last), clock.dt, options)
         self._frame = frame
         self.frames.put(frame, Snapshot(self.state.copy(), place), options.limit)
+
+    def _change_state(self, frame: int, place: Place, options: PlayOptions) -> None:
+        """Show a frame in another state than it was shown in, without time going on."""
+        kept = self._made or self.frames.get(frame)
+        if kept is None:
+            return
+        self._load(kept)
+        if options.settings.state != StateChoice.SIMULATE:
+            self._place = place
+            step(self.setup, self.state, Pose(place.bones, place.root, self._displays), 0.0, options.settings)
+        self.frames.put(frame, Snapshot(self.state.copy(), self._place or place), options.limit)
+        self._made = kept
 
     def _load(self, kept: Snapshot) -> None:
         self.state, self._place = kept.state.copy(), kept.place
@@ -262,7 +320,7 @@ class Session:
         self.show_particles(collection)
         self._write_meshes(collection, armature)
         if self._known_rig.driven:
-            rig.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
+            user_pose.save_pose(collection, armature, [one.name for one in self._known_rig.driven])
             self._known_rig.drive(armature, driven_bones(self.state), posed, root)
 
     def show_particles(self, collection: Any) -> None:
@@ -315,6 +373,10 @@ class Session:
         """Return what is shown of a mesh, (n, 3) f4 in its object's space."""
         drawn = [display_positions(self.setup, self.state, display) for display in output.displays]
         return outputs.in_mesh(output, drawn, _between(armature, obj))
+
+
+def _clock(scene: Any, options: PlayOptions) -> Clock:
+    return Clock.of(scene.frame_start, options.rate, scene.render.fps, scene.render.fps_base)
 
 
 def _between(armature: Any, obj: Any) -> Array | None:
