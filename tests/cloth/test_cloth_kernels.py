@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -408,6 +409,48 @@ def test_convex_body():
     back = np.einsum("crn,rn->cn", own[:3].repeat(found.sum(), 2), (surface - own[3])[:, found])
     assert np.allclose(np.abs(back).max(0), 0.5, atol=3e-6)
     assert np.allclose(np.cross(back.T, local[:, found].T), 0, atol=3e-6)
+
+
+def gridded(shape):
+    """Return a box with a grid of octants, in each the tetrahedra of the triangles that have its corner."""
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+    inner = np.moveaxis(shape.equations[:, 1:], -1, 0)
+    cells = []
+    for corner in corners:
+        # a hair inside of the corner: where no side face keeps it out
+        depth = inner[0] * corner[0] + inner[1] * corner[1] + inner[2] * corner[2] + inner[3]
+        cells.append(np.flatnonzero((depth <= 1e-6).all(1)))
+    starts = np.cumsum([0, *map(len, cells[:-1])])
+    return replace(
+        shape, resolution=2, inverse_cell_size=np.full(3, 2, F),
+        grid=starts.astype(np.uint16), cells=np.concatenate(cells).astype(np.uint8),
+    )  # fmt: skip
+
+
+def test_the_grid_of_a_convex_body_narrows_the_search():
+    shape, own = box(), place()
+    local = sample_points(600, 0.7)
+    with_grid = gridded(shape)
+    assert len(with_grid.cells) < 8 * len(shape.equations) / 2
+    for one, other in zip(ask(shape, own, world(own, local)), ask(with_grid, own, world(own, local)), strict=True):
+        assert np.array_equal(one[..., np.abs(local).max(0) < 0.5], other[..., np.abs(local).max(0) < 0.5])
+    # the last cell has none, each other cell what was in the one before
+    moved = replace(with_grid, grid=np.append(with_grid.grid[1:], np.uint16(len(with_grid.cells))))
+    distance, _, _ = ask(moved, own, world(own, local))
+    last = (local > 0).all(0)
+    assert last.sum() > 20
+    assert np.isinf(distance[last]).all()
+    assert not np.isinf(distance[(np.abs(local) < 0.5).all(0) & ~last]).all()
+
+
+@pytest.mark.parametrize(("order", "expected"), [((0, 1), np.inf), ((1, 0), -0.1), ((), np.inf)])
+def test_the_search_ends_at_a_face_that_a_point_is_outside_of(order, expected):
+    behind = [0, 0, 0, -1]
+    planes = np.array([[row, behind, behind, behind] for row in ([1, 0, 0, 0], [0, 1, 0, 0])], F)
+    shape = replace(box(), equations=planes[list(order)].reshape(-1, 4, 4))
+    own = place()
+    distance, _, _ = ask(shape, own, world(own, np.array([[0.1], [-0.1], [0.2]], F)))
+    assert np.allclose(distance, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,7 @@ class Session:
             shown = self.frames.get(self._frame) if self._frame is not None else None
             self.frames.clear()
             known, old = self._key
-            again = options.settings.state is StateChoice.SIMULATE is not old.settings.state
+            again = options.settings.state is StateChoice.SIMULATE and old.settings.state is not StateChoice.SIMULATE
             if shown is not None and self._frame is not None and clock == known and not again:
                 self.frames.put(self._frame, shown, options.limit)
         self._key = key
